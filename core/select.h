@@ -12,7 +12,7 @@
 
 #include "core/outcome.h"
 
-/* The instructions: NEXT if a stage has been selected, JUMP if none is ready. */
+/* The select instructions of a program (lang/scheduler.md): NEXT if a stage has been selected, JUMP if none is ready. */
 enum core_outcome core_select_round_robin(struct core *c, uint32_t set);
 enum core_outcome core_select_priority(struct core *c, uint32_t set);
 enum core_outcome core_select_fullest(struct core *c, uint32_t set);

@@ -19,7 +19,6 @@
 
 /* Packets that a queue holds. */
 #define PRT_QUEUE_ENTRIES_DEFAULT 256u
-#define PRT_QUEUE_ENTRIES_MAX 65536u
 
 struct prt_device_queue; /* runtime/device/device_queue.h */
 

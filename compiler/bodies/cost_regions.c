@@ -346,7 +346,7 @@ static void mark_statement(struct regions *r, struct ks *s)
 
 /* Whether the number of executing work-items changes: after some items have ended their firing, only
  * the others go on, but code that is done together is done once. */
-static bool changes_company(const struct regions *r, const struct ks *before, const struct ks *s)
+static bool changes_item_count(const struct regions *r, const struct ks *before, const struct ks *s)
 {
     return r->items_leave && r->together && before != NULL && before->together != s->together;
 }
@@ -358,7 +358,7 @@ static void mark_statements(struct regions *r, struct ks *first)
     for (struct ks *s = first; s != NULL; before = s, s = s->next) {
         if (s->kind == KS_CASE)
             s->region = open_region(r, s->span, s->is_default ? "default" : "case");
-        else if (r->split || changes_company(r, before, s))
+        else if (r->split || changes_item_count(r, before, s))
             s->region = open_region(r, s->span, "rest");
         r->split = false;
         r->together = together && s->together;

@@ -94,7 +94,8 @@ static bool is_barrier(const struct ks *s, void *data)
     return s->kind == KS_BARRIER;
 }
 
-bool group_any_barrier(const struct ks *s)
+/* In the list from `s` on. */
+static bool group_any_barrier(const struct ks *s)
 {
     return ks_any(s, is_barrier, NULL, NULL);
 }

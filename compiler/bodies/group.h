@@ -32,7 +32,7 @@ static inline uint32_t group_items(const struct kernel *kernel)
 
 /* Whether the value may differ between items. */
 bool group_varies(const struct group_facts *facts, const struct kx *x);
-bool group_has_barrier(const struct ks *s); /* within this statement */
-bool group_any_barrier(const struct ks *s); /* within it or those that follow it */
+/* Whether a barrier is in this statement. */
+bool group_has_barrier(const struct ks *s);
 
 #endif

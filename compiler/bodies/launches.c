@@ -17,21 +17,12 @@ static bool kernel_launches_some(const struct kernel *kernel)
 
 /* ---- which kernels write ---- */
 
-static bool appends_to_port(const struct ks *stmt, uint32_t port)
-{
-    for (; stmt != NULL; stmt = stmt->next)
-        if ((stmt->kind == KS_EMIT && stmt->port == port) || appends_to_port(stmt->init, port) ||
-            appends_to_port(stmt->body, port) || appends_to_port(stmt->otherwise, port))
-            return true;
-    return false;
-}
-
 static bool child_writes(const struct kernel *kernel, uint32_t port)
 {
     for (size_t i = 0; i < kernel->launches.children.count; i++) {
         const struct kernel *child = kernel->launches.children.items[i];
         if (port >= child->out_count) continue;
-        if (child->out[port].tree_writes || appends_to_port(child->body, port)) return true;
+        if (child->out[port].tree_writes || ks_appends(child->body, port)) return true;
     }
     return false;
 }
@@ -123,14 +114,14 @@ void launches_count(struct compile *cx, struct kernel *k, struct walk_count coun
         report_unproven(cx, k, count);
 }
 
-/* ---- rows of bounds ---- */
+/* ---- bounds by the number of levels ---- */
 
-struct bounds {
+struct bounds { /* of one firing and all that it launches */
     uint64_t entries, tree;
     uint64_t *packets; /* by out-port */
 };
 
-struct row {
+struct row {           /* the bounds with at most so many levels of launches */
     struct bounds *of; /* by position in graph->kernels */
 };
 

@@ -85,11 +85,6 @@ static size_t range_slot(const struct racer *r, const struct kx *key)
     return slot;
 }
 
-static struct interval join_ranges(struct interval a, struct interval b)
-{
-    return (struct interval){a.low < b.low ? a.low : b.low, a.high > b.high ? a.high : b.high};
-}
-
 static void observe_range(void *data, const struct kx *e, struct interval value)
 {
     struct racer *r = data;
@@ -103,12 +98,12 @@ static void observe_range(void *data, const struct kx *e, struct interval value)
     }
     struct observed *at = &r->observed[range_slot(r, e)];
     r->observed_count += at->key == NULL;
-    at->range = at->key != NULL ? join_ranges(at->range, value) : value;
+    at->range = at->key != NULL ? interval_join(at->range, value) : value;
     at->key = e;
     if (e->kind != KX_VARIABLE || e->variable->kind != VARIABLE_LOCAL) return;
     uint32_t index = e->variable->index;
     struct interval *all = &r->variable_range[index];
-    *all = r->variable_read[index] ? join_ranges(*all, value) : value;
+    *all = r->variable_read[index] ? interval_join(*all, value) : value;
     r->variable_read[index] = true;
 }
 

@@ -265,10 +265,7 @@ void walk_statements(struct walker *w, struct walk_state *s, struct ks *stmt)
 
 uint32_t walk_first_end(const struct kernel *kernel, uint32_t port)
 {
-    uint64_t ends = 0;
-    for (uint32_t i = 0; i < port; i++)
-        ends += kernel->out[i].arity;
-    return (uint32_t)ends;
+    return (uint32_t)kernel_end_count(kernel->out, port);
 }
 
 uint32_t walk_launch_end(const struct kernel *kernel)

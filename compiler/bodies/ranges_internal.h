@@ -187,7 +187,6 @@ struct walker {
     VEC(struct walk_constant) constants; /* value ranges of constant arrays, as they are needed */
 };
 
-struct walk_state *walk_new_state(struct walker *w);
 struct walk_state *walk_unreachable_state(struct walker *w);
 struct walk_state *walk_copy_state(struct walker *w, const struct walk_state *from);
 void walk_drop_state(struct walker *w, struct walk_state *s);

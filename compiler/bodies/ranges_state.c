@@ -7,7 +7,7 @@
 /* ---- states ---- */
 
 /* States are recycled: constant loops make many. */
-struct walk_state *walk_new_state(struct walker *w)
+static struct walk_state *walk_new_state(struct walker *w)
 {
     struct walk_state *s = w->free_states;
     if (s != NULL) {

@@ -107,37 +107,27 @@ static void follow_steps(struct route *r, const struct walk_step *last,
 
 /* ---- what matters ---- */
 
-static bool has_appends(const struct ks *stmt, uint32_t port)
+/* Does it append to the port that the path is about, or leave statements out? */
+static bool matters_to_path(const struct ks *s, void *data)
 {
-    for (; stmt != NULL; stmt = stmt->next)
-        if ((stmt->kind == KS_EMIT && stmt->port == port) || has_appends(stmt->body, port) ||
-            has_appends(stmt->otherwise, port))
-            return true;
-    return false;
+    const struct route *r = data;
+    return (s->kind == KS_EMIT && s->port == r->path->port) || s->kind == KS_BREAK ||
+           s->kind == KS_CONTINUE || s->kind == KS_RETURN || s->kind == KS_STOP;
 }
 
-static bool has_jumps(const struct ks *stmt)
-{
-    for (; stmt != NULL; stmt = stmt->next)
-        if (stmt->kind == KS_BREAK || stmt->kind == KS_CONTINUE || stmt->kind == KS_RETURN ||
-            stmt->kind == KS_STOP || has_jumps(stmt->body) || has_jumps(stmt->otherwise))
-            return true;
-    return false;
-}
-
-static bool place_matters(const struct route *r, const struct place *p)
+static bool place_matters(struct route *r, const struct place *p)
 {
     const struct ks *s = p->stmt;
     uint32_t port = r->path->port;
     switch (p->kind) {
     case STEP_APPEND: return s->port == port;
     case STEP_ROUND:
-    case STEP_LOOP: return has_appends(s->body, port);
+    case STEP_LOOP: return ks_appends(s->body, port);
     case STEP_CASE: return true;
     case STEP_BRANCH:
         if (!p->undecided && (p->taken == 0 || p->skipped == 0)) return false;
-        return has_appends(s->body, port) || has_appends(s->otherwise, port) ||
-               has_jumps(s->body) || has_jumps(s->otherwise);
+        return ks_any(s->body, matters_to_path, NULL, r) ||
+               ks_any(s->otherwise, matters_to_path, NULL, r);
     case STEP_RETURN: break;
     }
     return false;
@@ -247,13 +237,15 @@ static void label_end(const struct route *r, struct diag *d)
 
 /* ---- the fix ---- */
 
-static uint32_t count_port_appends(const struct ks *first, uint32_t port)
+struct other_append {
+    const struct ks *append; /* the one that is known */
+    uint32_t port;
+};
+
+static bool is_other_append(const struct ks *s, void *data)
 {
-    uint32_t count = 0;
-    for (const struct ks *s = first; s != NULL; s = s->next)
-        count += (s->kind == KS_EMIT && s->port == port) + count_port_appends(s->init, port) +
-                 count_port_appends(s->body, port) + count_port_appends(s->otherwise, port);
-    return count;
+    const struct other_append *other = data;
+    return s->kind == KS_EMIT && s->port == other->port && s != other->append;
 }
 
 static bool is_number(const struct kx *e, uint64_t number)
@@ -269,6 +261,7 @@ static bool counts_packets(const struct route *r, const struct ks *loop)
     const struct kx *step = loop->step, *i = loop->expr->left;
     while (body != NULL && body->kind == KS_BLOCK && body->next == NULL)
         body = body->body;
+    struct other_append other = {.append = body, .port = r->path->port};
     if (body == NULL || body->kind != KS_EMIT || body->next != NULL) return false;
     if (loop->expr->op != OP_LT || i->kind != KX_VARIABLE || r->path->kernel->grouped) return false;
     if (start == NULL || start->kind != KS_DECLARE || start->variable != i->variable ||
@@ -278,7 +271,7 @@ static bool counts_packets(const struct route *r, const struct ks *loop)
            step->left->kind == KX_VARIABLE && step->left->variable == i->variable &&
            is_number(step->right, 1) && !kx_assigns(body->expr, NULL) &&
            !kx_assigns(body->element, NULL) &&
-           count_port_appends(r->path->body, r->path->port) == 1;
+           !ks_any(r->path->body, is_other_append, NULL, &other);
 }
 
 /* How to bound the loop.  The number is named where it is certainly enough. */

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/bodies/written.h"
 
-#include "compiler/ir/arith.h"
+#include "compiler/sema/evaluate.h"
 
 /*
  * The body is executed as far as counters go: a local has a known value where nothing but its declaration assigns it,
- * or nothing else but the step of the loop that it counts.
+ * or nothing else but the step of the loop that it counts.  So no expression that is evaluated assigns a known local.
  */
 
-enum { STEPS_MAX = 1 << 16 };
+enum {
+    STEPS_MAX = 1 << 16,      /* statements */
+    EVALUATION_MAX = 1 << 20, /* steps of all expressions */
+    SCALARS_MAX = 1 << 12,
+    CALLS_MAX = 16
+};
 
 struct count {
     const struct kernel *kernel;
@@ -18,7 +23,8 @@ struct count {
     uint32_t *assignments;
     bool *written; /* by packet */
     uint64_t left; /* packets */
-    uint64_t steps;
+    uint64_t steps, evaluated;
+    struct evaluator in;
     bool ends_early; /* some jump may leave statements out */
 };
 
@@ -42,24 +48,30 @@ static bool note_jump(const struct ks *s, void *data)
 
 /* ---- values ---- */
 
-static bool find_value(const struct count *c, const struct kx *x, struct scalar_value *value)
+static bool spend_evaluation(void *data, struct span span, uint64_t steps)
 {
-    const struct kx *parts[KX_OPERANDS_MAX];
-    struct scalar_value operands[KX_OPERANDS_MAX] = {0};
-    if (x == NULL || !type_is_scalar(x->type)) return false;
-    if (x->kind == KX_CONSTANT) {
-        *value = x->value;
-        return true;
-    }
-    if (x->kind == KX_VARIABLE) {
-        if (x->variable->kind != VARIABLE_LOCAL || !c->known[x->variable->index]) return false;
-        *value = c->values[x->variable->index];
-        return true;
-    }
-    uint32_t count = kx_operands(x, parts);
-    for (uint32_t i = 0; i < count; i++)
-        if (!find_value(c, parts[i], &operands[i])) return false;
-    return count > 0 && arith_operate(kx_operation(x), operands, value);
+    struct count *c = data;
+    (void)span;
+    c->evaluated += steps;
+    return c->evaluated <= EVALUATION_MAX;
+}
+
+static void ignore_failure(void *data, const struct evaluate_error *error)
+{
+    (void)data;
+    (void)error;
+}
+
+static struct scalar_value *find_known(void *data, const struct variable *variable)
+{
+    struct count *c = data;
+    bool known = variable->kind == VARIABLE_LOCAL && c->known[variable->index];
+    return known ? &c->values[variable->index] : NULL;
+}
+
+static bool find_value(struct count *c, const struct kx *x, struct scalar_value *value)
+{
+    return x != NULL && type_is_scalar(x->type) && evaluate_alone(&c->in, x, value);
 }
 
 static void set_local(struct count *c, const struct variable *local, struct scalar_value value)
@@ -144,7 +156,14 @@ bool written_wholly(struct arena *scratch, const struct kernel *kernel, uint32_t
     if (!out->indexed || out->is_array || out->push > STEPS_MAX || kernel->phases > 1 ||
         kernel->grouped || kernel->is_child || kernel_launches_any(&kernel->launches))
         return false;
+    static const struct evaluate_domain known = {
+        .spend = spend_evaluation, .fail = ignore_failure, .find = find_known};
     struct count c = {.kernel = kernel, .port = port, .left = out->push};
+    c.in = (struct evaluator){.domain = &known,
+                              .data = &c,
+                              .scratch = scratch,
+                              .scalars_max = SCALARS_MAX,
+                              .calls_max = CALLS_MAX};
     c.values = ARENA_ARRAY(scratch, struct scalar_value, kernel->local_count + 1u);
     c.known = ARENA_ARRAY(scratch, bool, kernel->local_count + 1u);
     c.assignments = ARENA_ARRAY(scratch, uint32_t, kernel->local_count + 1u);

@@ -4,7 +4,7 @@
  *
  * Packets that no `y[j] = v` writes are zero, so the windows of such ports are cleared before a firing.  If every
  * packet is written, nothing has to be cleared.  The proof looks at statements that are always executed, in loops that count
- * from constants to constants, with indices that follow from the counters.
+ * from constants to constants, with indices that follow from counters and constants.
  */
 #ifndef PIPEC_WRITTEN_H
 #define PIPEC_WRITTEN_H

@@ -102,14 +102,6 @@ static void send_error(const struct server *server, json_t *id, int code, const 
     send_message(server, message);
 }
 
-static void send_notification(const struct server *server, const char *method, json_t *params)
-{
-    json_t *message = json_object();
-    json_object_set_new(message, "method", json_string(method));
-    json_object_set_new(message, "params", params);
-    send_message(server, message);
-}
-
 /* ---- documents ---- */
 
 static int hexadecimal_digit(char digit)
@@ -230,10 +222,12 @@ static void document_change(struct server *server, const char *uri, json_t *chan
 
 static void publish_uri(const struct server *server, const char *uri, json_t *diagnostics)
 {
-    json_t *params = json_object();
+    json_t *message = json_object(), *params = json_object();
     json_object_set_new(params, "uri", json_string(uri));
     json_object_set_new(params, "diagnostics", diagnostics);
-    send_notification(server, "textDocument/publishDiagnostics", params);
+    json_object_set_new(message, "method", json_string("textDocument/publishDiagnostics"));
+    json_object_set_new(message, "params", params);
+    send_message(server, message);
 }
 
 static void document_free(struct document *document)
@@ -625,12 +619,6 @@ static bool input_rests(const struct server *server)
     return server->in_process || poll(&input, 1, 0) == 0;
 }
 
-static void publish_when_idle(struct server *server)
-{
-    for (size_t i = 0; i < server->count && input_rests(server); i++)
-        if (server->documents[i].changed) publish_diagnostics(server, &server->documents[i]);
-}
-
 /* False: the input has ended, or is no message. */
 static bool handle_next(struct server *server)
 {
@@ -656,7 +644,8 @@ int lsp_server_run(FILE *from, FILE *to, bool in_process)
     struct server server = {
         .from = from, .to = to, .in_process = in_process, .status = EXIT_REFUSED};
     while (!server.ended && handle_next(&server))
-        publish_when_idle(&server);
+        for (size_t i = 0; i < server.count && input_rests(&server); i++)
+            if (server.documents[i].changed) publish_diagnostics(&server, &server.documents[i]);
     while (server.count > 0)
         document_free(&server.documents[--server.count]);
     while (server.folder_count > 0)

@@ -56,16 +56,6 @@ void lsp_diagnostics(const struct editor_request *request, FILE *to)
     json_end(&json, ']');
 }
 
-static void put_hover(struct json *json, const char *text)
-{
-    json_begin(json, NULL, '{');
-    json_begin(json, "contents", '{');
-    json_text(json, "kind", "markdown");
-    json_text(json, "value", text);
-    json_end(json, '}');
-    json_end(json, '}');
-}
-
 /* The text of `pipec explain WORD`, for an item of the library that the program does not import. */
 static const char *library_text(struct arena *arena, const char *word)
 {
@@ -109,10 +99,16 @@ void lsp_hover(const struct editor_request *request, FILE *to)
     struct editor_view *view = editor_view_program(request);
     struct json json = editor_json(to);
     const char *text = hover_text(view);
-    if (text != NULL)
-        put_hover(&json, text);
-    else
+    if (text == NULL) {
         fputs("null", to);
+        return;
+    }
+    json_begin(&json, NULL, '{');
+    json_begin(&json, "contents", '{');
+    json_text(&json, "kind", "markdown");
+    json_text(&json, "value", text);
+    json_end(&json, '}');
+    json_end(&json, '}');
 }
 
 void lsp_formatting(const struct editor_request *request, FILE *to)

@@ -87,14 +87,6 @@ static bool begin_link(const struct drawing *d, struct span span)
 
 /* ---- boxes ---- */
 
-static void put_load(const struct drawing *d, const struct layout_box *box)
-{
-    if (d->loads == NULL) return;
-    double share = d->loads[box->node];
-    fprintf(d->to, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"4\" class=\"load\"/>\n", box->x,
-            box->y, (int)(share * box->width + 0.5));
-}
-
 static void put_svg_node(const struct drawing *d, const struct layout_box *box)
 {
     const struct graph_node *node = &d->graph->nodes.items[box->node];
@@ -103,7 +95,9 @@ static void put_svg_node(const struct drawing *d, const struct layout_box *box)
             "<g class=\"node\"><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\" "
             "class=\"box\"/>\n",
             box->x, box->y, box->width, box->height);
-    put_load(d, box);
+    if (d->loads != NULL)
+        fprintf(d->to, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"4\" class=\"load\"/>\n",
+                box->x, box->y, (int)(d->loads[box->node] * box->width + 0.5));
     put_svg_text(d, box->x + box->width / 2, box->y + 16, "title middle", node->name);
     if (strcmp(node->name, node->kernel->title) != 0)
         put_svg_text(d, box->x + box->width / 2, box->y + 29, "kernel middle", node->kernel->title);

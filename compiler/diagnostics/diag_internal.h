@@ -87,6 +87,8 @@ bool locate_span(struct locator *locator, struct span span, struct extent *exten
 bool diag_is_fixable(const struct sources *sources, const struct diag *diag);
 /* The name of a file as code-review platforms expect it: relative names without "./". */
 const char *plain_path(const char *name);
+/* The prefix and the path, whose bytes are percent-encoded where a URI needs that. */
+const char *uri_encoded(struct arena *arena, const char *prefix, const char *path);
 /* The message, the labels (if `labels`), notes and help, one per line. */
 const char *diag_full_text(const struct report *report, const struct diag *diag, bool labels);
 /* A number for each item that stays the same when lines move: from rule, file, message and the

@@ -1,27 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/diagnostics/diag_lsp.h"
 
-#include <string.h>
-
 #include "compiler/diagnostics/diag_internal.h"
-#include "base/words.h"
 
 const char *lsp_uri(struct arena *arena, const char *path)
 {
-    static const char scheme[] = "file://", digits[] = "0123456789ABCDEF";
-    char *uri = arena_array(arena, strlen(path) + sizeof scheme, 3), *to = uri + sizeof scheme - 1;
-    memcpy(uri, scheme, sizeof scheme);
-    for (; *path != '\0'; path++) {
-        if (byte_is_word(*path) || strchr("/.-~", *path) != NULL) {
-            *to++ = *path;
-            continue;
-        }
-        *to++ = '%';
-        *to++ = digits[(unsigned char)*path >> 4];
-        *to++ = digits[(unsigned char)*path & 15];
-    }
-    *to = '\0';
-    return uri;
+    return uri_encoded(arena, "file://", path);
 }
 
 static void put_place(struct json *json, const char *key, const struct position *position)
@@ -84,15 +68,6 @@ static const char *whole_message(struct arena *arena, const struct diag *diag)
     return text;
 }
 
-static void put_location(struct json *json, const char *key, struct arena *arena,
-                         const struct sources *sources, struct span span)
-{
-    json_begin(json, key, '{');
-    json_text(json, "uri", lsp_uri(arena, source_get(sources, span.source)->name));
-    lsp_put_range(json, "range", sources, span);
-    json_end(json, '}');
-}
-
 static void put_labels(struct json *json, struct arena *arena, const struct sources *sources,
                        const struct diag *diag)
 {
@@ -101,7 +76,10 @@ static void put_labels(struct json *json, struct arena *arena, const struct sour
         struct place place = diag->labels.items[i];
         if (place.span.source == 0 || source_is_library(sources, place.span.source)) continue;
         json_begin(json, NULL, '{');
-        put_location(json, "location", arena, sources, place.span);
+        json_begin(json, "location", '{');
+        json_text(json, "uri", lsp_uri(arena, source_get(sources, place.span.source)->name));
+        lsp_put_range(json, "range", sources, place.span);
+        json_end(json, '}');
         json_text(json, "message", place.text != NULL ? place.text : "here");
         json_end(json, '}');
     }

@@ -37,20 +37,6 @@ void diag_pack(struct parcel *parcel, const struct diags *from)
         pack_diag(parcel, diag_at(from, i));
 }
 
-static void unpack_label(struct diag *diag, struct parcel_reader *reader, uint32_t sources)
-{
-    struct span span = unpack_span(reader, sources);
-    const char *text = unpack_text(reader);
-    if (text != NULL) diag_label(diag, span, "%s", text);
-}
-
-static void unpack_edit(struct diag *diag, struct parcel_reader *reader, uint32_t sources)
-{
-    struct span span = unpack_span(reader, sources);
-    const char *text = unpack_text(reader);
-    if (text != NULL) diag_fix(diag, span, "%s", text);
-}
-
 static void unpack_diag(struct diags *to, struct parcel_reader *reader, uint32_t sources)
 {
     enum rule rule = (enum rule)unpack_small(reader, RULE_COUNT - 1);
@@ -59,20 +45,22 @@ static void unpack_diag(struct diags *to, struct parcel_reader *reader, uint32_t
     if (message == NULL) return;
     struct diag *diag = diag_report(to, rule, span, "%s", message);
     if (primary != NULL) diag_primary(diag, "%s", primary);
-    for (size_t count = unpack_count(reader, ITEM_BYTES), i = 0; i < count; i++)
-        unpack_label(diag, reader, sources);
+    for (size_t count = unpack_count(reader, ITEM_BYTES), i = 0; i < count; i++) {
+        span = unpack_span(reader, sources);
+        const char *text = unpack_text(reader);
+        if (text != NULL) diag_label(diag, span, "%s", text);
+    }
     for (size_t count = unpack_count(reader, ITEM_BYTES), i = 0; i < count; i++) {
         bool is_help = unpack_small(reader, 1) != 0;
         const char *text = unpack_text(reader);
-        if (text != NULL) {
-            if (is_help)
-                diag_help(diag, "%s", text);
-            else
-                diag_note(diag, "%s", text);
-        }
+        if (text != NULL && is_help) diag_help(diag, "%s", text);
+        if (text != NULL && !is_help) diag_note(diag, "%s", text);
     }
-    for (size_t count = unpack_count(reader, ITEM_BYTES), i = 0; i < count; i++)
-        unpack_edit(diag, reader, sources);
+    for (size_t count = unpack_count(reader, ITEM_BYTES), i = 0; i < count; i++) {
+        span = unpack_span(reader, sources);
+        const char *text = unpack_text(reader);
+        if (text != NULL) diag_fix(diag, span, "%s", text);
+    }
 }
 
 void diag_unpack(struct diags *to, struct parcel_reader *reader, const struct sources *sources)

@@ -7,6 +7,7 @@
 
 #include "compiler/diagnostics/diag_internal.h"
 #include "base/utf8.h"
+#include "base/words.h"
 
 enum { LINE_HASHED_BYTES = 512 };
 
@@ -67,6 +68,23 @@ const char *plain_path(const char *name)
     while (name[0] == '.' && name[1] == '/' && name[2] != '\0')
         name += 2;
     return name;
+}
+
+const char *uri_encoded(struct arena *arena, const char *prefix, const char *path)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    char *uri = arena_array(arena, strlen(prefix) + strlen(path) + 1, 3), *to = stpcpy(uri, prefix);
+    for (; *path != '\0'; path++) {
+        if (byte_is_word(*path) || strchr("/.-~", *path) != NULL) {
+            *to++ = *path;
+            continue;
+        }
+        *to++ = '%';
+        *to++ = digits[(unsigned char)*path >> 4];
+        *to++ = digits[(unsigned char)*path & 15];
+    }
+    *to = '\0';
+    return uri;
 }
 
 const char *diag_full_text(const struct report *report, const struct diag *diag, bool labels)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* SARIF 2.1.0. `fixes` has the edits of diag_fix; a help is a sentence, not an edit. */
-#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -34,22 +33,7 @@ static void put_message(const struct report *report, struct json *json, const ch
 /* A reference relative to the folder of the run, or an absolute file URI, percent-encoded. */
 static const char *file_uri(struct arena *arena, const char *name)
 {
-    static const char digits[] = "0123456789ABCDEF";
-    bool absolute = name[0] == '/';
-    name = plain_path(name);
-    char *uri = arena_alloc(arena, strlen(name) * 3 + sizeof "file://"), *to = uri;
-    if (absolute) to = stpcpy(to, "file://");
-    for (; *name; name++) {
-        unsigned char byte = (unsigned char)*name;
-        if (byte < 0x80 && (isalnum(byte) || strchr("-._~/", byte) != NULL)) {
-            *to++ = *name;
-        } else {
-            *to++ = '%';
-            *to++ = digits[byte >> 4];
-            *to++ = digits[byte & 15];
-        }
-    }
-    return uri;
+    return uri_encoded(arena, name[0] == '/' ? "file://" : "", plain_path(name));
 }
 
 static void put_artifact(const struct report *report, struct json *json,

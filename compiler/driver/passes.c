@@ -234,21 +234,18 @@ static unsigned known_facts(const struct passes *p)
            (p->plan != NULL ? PLANNED : NOTHING) | (p->image != NULL ? COMPILED : NOTHING);
 }
 
-static void run_row(struct passes *p, const struct pass_row *row)
-{
-    if ((known_facts(p) & row->requires) != row->requires || !row->wanted(p)) return;
-    if (!p->is_part_of) (void)phase_begin(p->cx, row->phase);
-    size_t errors = diag_error_count(p->cx->diags);
-    row->run(p);
-    if (diag_error_count(p->cx->diags) == errors) p->facts |= row->gives;
-}
-
 bool passes_run(struct passes *p, enum pass last)
 {
     for (; p->next <= last; p->next++) {
+        const struct pass_row *row = &rows[p->next];
         if (p->closed) continue;
-        run_row(p, &rows[p->next]);
-        p->closed = rows[p->next].gate == GATE && diag_failed(p->cx->diags);
+        if ((known_facts(p) & row->requires) == row->requires && row->wanted(p)) {
+            if (!p->is_part_of) (void)phase_begin(p->cx, row->phase);
+            size_t errors = diag_error_count(p->cx->diags);
+            row->run(p);
+            if (diag_error_count(p->cx->diags) == errors) p->facts |= row->gives;
+        }
+        p->closed = row->gate == GATE && diag_failed(p->cx->diags);
     }
     if (!p->is_part_of) (void)phase_begin(p->cx, PHASE_START);
     return !diag_failed(p->cx->diags);

@@ -82,7 +82,7 @@ struct json editor_json(FILE *to)
     return (struct json){.to = to, .compact = true};
 }
 
-uint32_t editor_offset_at(const struct source *source, unsigned line, unsigned character)
+static uint32_t editor_offset_at(const struct source *source, unsigned line, unsigned character)
 {
     if (line >= source->line_count) return source->size_bytes;
     return source->line_begin[line] +

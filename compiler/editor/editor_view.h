@@ -36,7 +36,6 @@ struct editor_view *editor_view_project(const struct editor_request *request);
 struct json editor_json(FILE *to);
 /* The offset of the request's position: the end of its line if it is past it. */
 uint32_t editor_offset(const struct editor_view *view);
-uint32_t editor_offset_at(const struct source *source, unsigned line, unsigned character);
 /* The use of a name at the position, or NULL. */
 const struct name_use *editor_use(const struct editor_view *view);
 /* As the editor calls the file. */

@@ -242,27 +242,19 @@ static uint32_t body_flags(const struct compile *cx, const struct graph_node *no
     return flags;
 }
 
-static void write_input(struct writer *w, uint32_t index, const struct graph_input *input)
-{
-    struct container_input record = w->tables.inputs[index];
-    record.port = add_string(w, input->port);
-    APPEND(w, CONTAINER_INPUTS, record);
-}
-
-static void write_output(struct writer *w, uint32_t index, const struct graph_output *output)
-{
-    struct container_output record = w->tables.outputs[index];
-    record.port = add_string(w, output->port);
-    APPEND(w, CONTAINER_OUTPUTS, record);
-}
-
 static void write_ends(struct writer *w, const struct container_node *record,
                        const struct graph_node *node)
 {
-    for (uint32_t i = 0; i < node->inputs.count; i++)
-        write_input(w, record->first_input + i, &node->inputs.items[i]);
-    for (uint32_t i = 0; i < node->outputs.count; i++)
-        write_output(w, record->first_output + i, &node->outputs.items[i]);
+    for (uint32_t i = 0; i < node->inputs.count; i++) {
+        struct container_input input = w->tables.inputs[record->first_input + i];
+        input.port = add_string(w, node->inputs.items[i].port);
+        APPEND(w, CONTAINER_INPUTS, input);
+    }
+    for (uint32_t i = 0; i < node->outputs.count; i++) {
+        struct container_output output = w->tables.outputs[record->first_output + i];
+        output.port = add_string(w, node->outputs.items[i].port);
+        APPEND(w, CONTAINER_OUTPUTS, output);
+    }
 }
 
 static void write_node(struct writer *w, size_t index)

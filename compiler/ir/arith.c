@@ -380,6 +380,27 @@ bool arith_operate(struct operation operation, const struct scalar_value *operan
     }
 }
 
+bool kx_fold(const struct kx *x, struct scalar_value *value)
+{
+    const struct kx *parts[KX_OPERANDS_MAX];
+    struct scalar_value operands[KX_OPERANDS_MAX] = {0};
+    uint32_t count = kx_operands(x, parts);
+    for (uint32_t i = 0; i < count; i++) {
+        if (parts[i]->kind != KX_CONSTANT) return false;
+        operands[i] = parts[i]->value;
+    }
+    return count > 0 && arith_operate(kx_operation(x), operands, value);
+}
+
+struct kx *kx_chosen(const struct kx *x)
+{
+    if ((x->kind != KX_LOGICAL && x->kind != KX_SELECT) || x->left->kind != KX_CONSTANT)
+        return NULL;
+    bool truth = arith_truth(x->left->value);
+    if (x->kind == KX_SELECT) return truth ? x->right : x->third;
+    return truth == (x->op == OP_LOGICAL_AND) ? x->right : x->left;
+}
+
 /* ---- text ---- */
 
 /* The shortest text that reads back as the same value of its type. */

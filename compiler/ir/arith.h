@@ -58,6 +58,10 @@ struct operation kx_operation(const struct kx *x);
 /* False: integer division by zero, or an expression that is none of these operations. */
 bool arith_operate(struct operation operation, const struct scalar_value *operands,
                    struct scalar_value *out);
+/* The value of an operation whose operands are constants.  False: it is none, or a division of an integer by zero. */
+bool kx_fold(const struct kx *x, struct scalar_value *value);
+/* Of && || ?: the operand whose value is that of the expression, if the first operand is a constant; else NULL. */
+struct kx *kx_chosen(const struct kx *x);
 
 /* As a message shows it: `-3`, `0.1`, `true`. */
 const char *arith_text(struct arena *arena, struct scalar_value value);

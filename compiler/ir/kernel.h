@@ -340,6 +340,13 @@ static inline struct kx *kx_child(const struct kx *x, uint32_t i)
     return i == 0 ? x->left : i == 1 ? x->right : i == 2 ? x->third : x->arguments[i - 3];
 }
 
+/* Whether the value is in memory: a variable, a packet, or a part of one. */
+static inline bool kx_has_place(const struct kx *x)
+{
+    return x->kind == KX_VARIABLE || x->kind == KX_INDEX || x->kind == KX_MEMBER ||
+           x->kind == KX_PEEK || x->kind == KX_WINDOW;
+}
+
 /* A copy whose children are the results of `map` for the children of `x`, in order (kernel_any.c). */
 struct arena;
 typedef struct kx *kx_map(const struct kx *child, void *data);
@@ -357,6 +364,8 @@ typedef bool ks_test(const struct ks *s, void *data);
 bool ks_any(const struct ks *first, ks_test *statement, kx_test *expression, void *data);
 const struct ks *ks_find(const struct ks *first, ks_test *test,
                          void *data); /* the statement, or NULL */
+/* Whether packets are appended to the out-port. */
+bool ks_appends(const struct ks *first, uint32_t port);
 /* Whether the variable, or a part of it, is assigned, other than by its declaration; NULL: any is. */
 bool kx_assigns(const struct kx *x, const struct variable *variable);
 bool ks_assigns(const struct ks *first, const struct variable *variable);
@@ -421,6 +430,15 @@ struct kernel_port {
      * checked while running.  Filled by bodies/launches. */
     bool tree_proven;
 };
+
+/* The ends of the first `count` ports: a port array has one for each element. */
+static inline uint64_t kernel_end_count(const struct kernel_port *ports, uint32_t count)
+{
+    uint64_t ends = 0;
+    for (uint32_t i = 0; i < count; i++)
+        ends += ports[i].arity;
+    return ends;
+}
 
 /* Data of launches; zero for a kernel that launches nothing and is no child. */
 struct kernel_launches {

@@ -74,6 +74,16 @@ bool ks_any(const struct ks *first, ks_test *statement, kx_test *expression, voi
     return false;
 }
 
+static bool appends_to_port(const struct ks *s, void *data)
+{
+    return s->kind == KS_EMIT && s->port == *(const uint32_t *)data;
+}
+
+bool ks_appends(const struct ks *first, uint32_t port)
+{
+    return ks_any(first, appends_to_port, NULL, &port);
+}
+
 static bool is_assignment(const struct kx *x, void *data)
 {
     const struct variable *const *variable = data;

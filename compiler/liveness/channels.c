@@ -51,14 +51,6 @@ static const uint64_t *sums_of(struct collector *collector, const uint64_t *rate
     return sums;
 }
 
-static void prepare_channel_bundles(struct collector *collector)
-{
-    size_t nodes = collector->graph->nodes.count;
-    collector->first_output = graph_number_outputs(collector->arena, collector->graph);
-    collector->bundle_sources =
-        ARENA_ARRAY(collector->arena, uint32_t, (size_t)collector->first_output[nodes] + 1);
-}
-
 /* The packets of one iteration, that is q x pop of any reader, written `share` at a time. */
 static uint32_t add_source(struct collector *collector, const struct graph_buffer *buffer,
                            uint64_t share)
@@ -155,7 +147,9 @@ struct channels channels_collect(struct arena *arena, const struct graph *graph,
 {
     struct collector collector = {.arena = arena, .graph = graph, .which = which};
     prepare_sums(&collector);
-    prepare_channel_bundles(&collector);
+    collector.first_output = graph_number_outputs(arena, graph);
+    collector.bundle_sources =
+        ARENA_ARRAY(arena, uint32_t, (size_t)collector.first_output[graph->nodes.count] + 1);
     for (uint32_t i = 0; i < graph->buffers.count; i++)
         collect_buffer_channels(&collector, i);
     uint32_t node_count = (uint32_t)(graph->nodes.count + collector.sources.count);
@@ -393,14 +387,16 @@ uint128 channels_sum(const uint64_t *sums, uint64_t cycle, uint32_t phases, uint
     return sum + (cycle - sums[phase]) + sums[last - phases];
 }
 
-uint128 channels_firings(const uint64_t *sums, uint64_t cycle, uint32_t phases, uint128 packets)
+uint128 channels_firings(const uint64_t *sums, uint64_t cycle, uint32_t phases, uint32_t phase,
+                         uint128 packets)
 {
+    if (packets == 0) return 0;
     uint128 cycles = (packets - 1) / cycle, rest = packets - cycles * cycle;
     uint32_t low = 1, high = phases;
     if (!sums) return cycles + 1;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (sums[middle] >= rest)
+        if (channels_sum(sums, cycle, phases, phase, middle) >= rest)
             high = middle;
         else
             low = middle + 1;

@@ -88,8 +88,9 @@ uint64_t channels_repetitions(const struct channels *channels, uint32_t node);
  * and sums[k] in its first k phases.  Without sums each phase is one cycle. */
 uint128 channels_sum(const uint64_t *sums, uint64_t cycle, uint32_t phases, uint32_t phase,
                      uint64_t count);
-/* The minimum number of firings from phase 0 on that add up to `packets`; 1 or more. */
-uint128 channels_firings(const uint64_t *sums, uint64_t cycle, uint32_t phases, uint128 packets);
+/* The minimum number of firings from phase `phase` on that add up to `packets`; 0 for none. */
+uint128 channels_firings(const uint64_t *sums, uint64_t cycle, uint32_t phases, uint32_t phase,
+                         uint128 packets);
 static inline bool channel_has_phases(const struct channel *channel)
 {
     return channel->push_sums || channel->pop_sums || channel->peeks;

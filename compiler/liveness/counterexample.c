@@ -4,6 +4,7 @@
 #include "compiler/ir/ratio.h"
 #include "compiler/liveness/schedule_text.h"
 #include "compiler/liveness/token_game.h"
+#include "compiler/support/set_links.h"
 #include "lang/container.h"
 #include "base/plural.h"
 
@@ -28,15 +29,6 @@ struct search {
 
 /* ---- connected parts ---- */
 
-static uint32_t part_root(uint32_t *parent, uint32_t node)
-{
-    while (parent[node] != node) {
-        parent[node] = parent[parent[node]];
-        node = parent[node];
-    }
-    return node;
-}
-
 /* Fills the channels of each connected part; returns the number of parts. */
 static uint32_t find_connected_parts(struct search *at, struct channel_block **parts)
 {
@@ -46,12 +38,12 @@ static uint32_t find_connected_parts(struct search *at, struct channel_block **p
     for (uint32_t i = 0; i < n; i++)
         parent[i] = i;
     for (uint32_t i = 0; i < at->channels.count; i++)
-        parent[part_root(parent, at->channels.items[i].from)] =
-            part_root(parent, at->channels.items[i].to);
+        parent[set_root(parent, at->channels.items[i].from)] =
+            set_root(parent, at->channels.items[i].to);
     for (uint32_t i = 0; i < n; i++)
         if (parent[i] == i) part[i] = count++;
     for (uint32_t i = 0; i < n; i++)
-        part[i] = part[part_root(parent, i)];
+        part[i] = part[set_root(parent, i)];
     *parts = channels_inside(at->arena, &at->channels, part, count);
     return count;
 }

@@ -21,9 +21,14 @@ struct net_trail {
 
 /* ---- sequences with a period ---- */
 
+static uint32_t phase_at(const struct net_node *node, uint64_t firing)
+{
+    return node->phases == 1 ? 0 : (uint32_t)(firing % node->phases);
+}
+
 static uint32_t phase_of(const struct net_node *node)
 {
-    return node->phases == 1 ? 0 : (uint32_t)(node->fired % node->phases);
+    return phase_at(node, node->fired);
 }
 
 static uint128 tokens_added(const struct net *net, const struct net_arc *arc, uint32_t phase,
@@ -98,14 +103,7 @@ uint64_t net_cycle_need(const struct net *net, const struct net_arc *arc)
 static uint128 firings_to_add(const struct net *net, const struct net_arc *arc, uint32_t phase,
                               uint128 tokens)
 {
-    uint32_t phases = net->nodes[arc->from].phases;
-    if (tokens == 0) return 0;
-    if (!arc->add_sums) return (tokens + arc->add - 1) / arc->add;
-    uint128 cycles = (tokens - 1) / arc->add, rest = tokens - cycles * arc->add;
-    uint64_t more = 1;
-    while (tokens_added(net, arc, phase, more) < rest)
-        more++;
-    return cycles * phases + more;
+    return channels_firings(arc->add_sums, arc->add, net->nodes[arc->from].phases, phase, tokens);
 }
 
 /* The number of firings of the taker from now on that the tokens of the arc are enough for, up
@@ -306,12 +304,17 @@ struct net *net_create(struct arena *arena, const struct channels *channels,
                        const struct channel_block *block, const struct net_depth *depths)
 {
     struct net *net = ARENA_NEW(arena, struct net);
-    size_t node_max = min64(2 * (uint64_t)block->count, channels->node_count);
+    const uint32_t count = block ? block->count : channels->count;
+    const struct graph *graph = channels->graph;
     uint32_t *local = channels->local;
+    size_t node_max =
+        block ? min64(2 * (uint64_t)count, channels->node_count) : channels->node_count;
     net->nodes = ARENA_ARRAY(arena, struct net_node, node_max + 1);
-    net->arcs = ARENA_ARRAY(arena, struct net_arc, (size_t)block->count * 2);
-    for (uint32_t i = 0; i < block->count; i++) {
-        uint32_t index = block->channels[i];
+    net->arcs = ARENA_ARRAY(arena, struct net_arc, (size_t)count * 2);
+    for (uint32_t i = 0; !block && i < graph->nodes.count; i++)
+        (void)net_node_of(net, local, i, channels, graph_phases(&graph->nodes.items[i]));
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t index = block ? block->channels[i] : i;
         const struct channel *channel = &channels->items[index];
         uint32_t from = net_node_of(net, local, channel->from, channels, channel->from_phases);
         uint32_t to = net_node_of(net, local, channel->to, channels, channel->to_phases);
@@ -345,8 +348,10 @@ static void mark_waiting(struct net *net, uint32_t node, bool waits)
 
 void net_reset(struct net *net)
 {
-    for (uint32_t i = 0; i < net->arc_count; i++)
+    for (uint32_t i = 0; i < net->arc_count; i++) {
         net->arcs[i].tokens = net->arcs[i].initial;
+        net->arcs[i].kept_left = net->arcs[i].kept;
+    }
     for (uint32_t i = 0; i < net->node_count; i++) {
         net->nodes[i].fired = 0;
         net->nodes[i].limit = net->nodes[i].repetitions;
@@ -366,7 +371,7 @@ static bool arc_blocks(const struct net *net, const struct net_arc *arc)
     return !arc->absent && (arc->tokens < 0 || (uint64_t)arc->tokens < net_need(net, arc));
 }
 
-static void net_queue_push(struct net *net, uint32_t node)
+void net_ask(struct net *net, uint32_t node)
 {
     struct net_node *at = &net->nodes[node];
     if (at->queued || at->fired >= at->limit) return;
@@ -384,16 +389,17 @@ void net_arc_add(struct net *net, uint32_t arc, uint64_t tokens)
     }
     at->initial += (int64_t)tokens;
     at->tokens += (int64_t)tokens;
-    net_queue_push(net, at->to);
+    net_ask(net, at->to);
 }
 
-static uint32_t net_queue_pop(struct net *net)
+bool net_next(struct net *net, uint32_t *node)
 {
-    uint32_t node = net->queue[net->queue_head];
+    if (net->queue_count == 0) return false;
+    *node = net->queue[net->queue_head];
     if (++net->queue_head == net->node_count) net->queue_head = 0;
     net->queue_count--;
-    net->nodes[node].queued = false;
-    return node;
+    net->nodes[*node].queued = false;
+    return true;
 }
 
 /* The number of times that `node` can fire in a row, up to its limit.  Begins with the arc that
@@ -433,15 +439,10 @@ uint64_t net_ready(const struct net *net, uint32_t node)
     return min64(net_enabled(net, node), at->limit - at->fired);
 }
 
-void net_fire(struct net *net, uint32_t node, uint64_t count)
+void net_start(struct net *net, uint32_t node, uint64_t count)
 {
     struct net_node *at = &net->nodes[node];
     uint32_t phase = phase_of(at);
-    if (net->trace) {
-        struct net_trace *trace = net->trace;
-        trace->is_cut |= trace->runs.count == trace->most;
-        if (!trace->is_cut) vec_push(trace->arena, &trace->runs, (struct net_firings){node, count});
-    }
     bool finished = at->fired >= at->repetitions;
     at->fired += count;
     if (at->fired >= at->repetitions && !finished) net->unfinished--;
@@ -450,12 +451,32 @@ void net_fire(struct net *net, uint32_t node, uint64_t count)
         struct net_arc *arc = &net->arcs[net->in_arcs[i]];
         if (!arc->absent) arc->tokens -= (int64_t)tokens_taken(net, arc, phase, count);
     }
+}
+
+void net_end(struct net *net, uint32_t node, uint64_t first, uint64_t count)
+{
+    const struct net_node *at = &net->nodes[node];
+    uint32_t phase = phase_at(at, first);
     for (uint32_t i = at->first_out; i < at[1].first_out; i++) {
         struct net_arc *arc = &net->arcs[net->out_arcs[i]];
         if (arc->absent) continue;
-        arc->tokens += (int64_t)tokens_added(net, arc, phase, count);
-        if (arc->from != arc->to) net_queue_push(net, arc->to);
+        uint64_t added = (uint64_t)tokens_added(net, arc, phase, count);
+        uint64_t kept = min64(arc->kept_left, added);
+        arc->kept_left -= kept;
+        arc->tokens += (int64_t)(added - kept);
+        if (arc->from != arc->to) net_ask(net, arc->to);
     }
+}
+
+void net_fire(struct net *net, uint32_t node, uint64_t count)
+{
+    if (net->trace) {
+        struct net_trace *trace = net->trace;
+        trace->is_cut |= trace->runs.count == trace->most;
+        if (!trace->is_cut) vec_push(trace->arena, &trace->runs, (struct net_firings){node, count});
+    }
+    net_start(net, node, count);
+    net_end(net, node, net->nodes[node].fired - count, count);
 }
 
 /* Steps cost more if many arcs are examined, and with many phases. */
@@ -475,18 +496,9 @@ static uint32_t in_count(const struct net *net, uint32_t node)
     return net->nodes[node + 1].first_in - net->nodes[node].first_in;
 }
 
-static void note_blocked(struct net *net, uint32_t node)
-{
-    struct net_node *at = &net->nodes[node];
-    if (at->blocked || at->fired >= at->limit) return;
-    net->blocked[net->blocked_count++] = node;
-    at->blocked = true;
-}
-
 static bool run_queue(struct net *net, uint64_t *budget)
 {
-    while (net->queue_count) {
-        uint32_t node = net_queue_pop(net), seen;
+    for (uint32_t node, seen; net_next(net, &node);) {
         uint64_t count = firings_in_a_row(net, node, &seen);
         if (count) {
             net_fire(net, node, count);
@@ -496,7 +508,10 @@ static bool run_queue(struct net *net, uint64_t *budget)
         /* The arc that the node waits for may have changed. */
         uint32_t place = net->trail->place[node];
         if (place && place <= net->trail->valid) net->trail->valid = place - 1;
-        note_blocked(net, node);
+        struct net_node *at = &net->nodes[node];
+        if (at->blocked || at->fired >= at->limit) continue;
+        net->blocked[net->blocked_count++] = node;
+        at->blocked = true;
     }
     return true;
 }
@@ -526,7 +541,7 @@ static bool raise_limit(struct net *net, const struct net_arc *arc)
     }
     adder->limit = (uint64_t)limit;
     mark_waiting(net, arc->from, adder->fired < adder->limit);
-    net_queue_push(net, arc->from);
+    net_ask(net, arc->from);
     return true;
 }
 
@@ -563,7 +578,7 @@ enum net_outcome net_run(struct net *net, uint64_t *budget)
 {
     if (net->too_large) return NET_UNDECIDED;
     for (uint32_t i = 0; net->fresh && i < net->node_count; i++)
-        net_queue_push(net, i);
+        net_ask(net, i);
     net->fresh = false;
     *budget -= min64(*budget, net->trail->walked / 8);
     net->trail->walked %= 8;
@@ -576,37 +591,63 @@ enum net_outcome net_run(struct net *net, uint64_t *budget)
     }
 }
 
-bool net_run_period(struct net *net, uint64_t *budget)
+static bool reached_limits(const struct net *net)
 {
-    for (uint32_t i = 0; i < net->node_count; i++) {
-        net->nodes[i].limit = net->nodes[i].fired + net->nodes[i].repetitions;
-        net_queue_push(net, i);
-    }
-    if (!run_queue(net, budget)) return false;
     for (uint32_t i = 0; i < net->node_count; i++)
         if (net->nodes[i].fired < net->nodes[i].limit) return false;
     return true;
 }
 
-bool net_run_up_to(struct net *net, const uint64_t *firings, uint64_t *budget)
+bool net_run_period(struct net *net, uint64_t *budget)
+{
+    for (uint32_t i = 0; i < net->node_count; i++) {
+        net->nodes[i].limit = net->nodes[i].fired + net->nodes[i].repetitions;
+        net_ask(net, i);
+    }
+    return run_queue(net, budget) && reached_limits(net);
+}
+
+bool net_begin_up_to(struct net *net, const uint64_t *firings)
 {
     net_reset(net);
     net->fresh = false;
     for (uint32_t i = 0; i < net->node_count; i++) {
+        if (!limit_fits(net, &net->nodes[i], firings[i])) return false;
         net->nodes[i].limit = firings[i];
-        net_queue_push(net, i);
+        net_ask(net, i);
     }
-    if (!run_queue(net, budget)) return false;
-    for (uint32_t i = 0; i < net->node_count; i++)
-        if (net->nodes[i].fired < firings[i]) return false;
-    return true;
+    return !net->too_large;
+}
+
+bool net_run_up_to(struct net *net, const uint64_t *firings, uint64_t *budget)
+{
+    return net_begin_up_to(net, firings) && run_queue(net, budget) && reached_limits(net);
+}
+
+bool net_run_in_turns(struct net *net, uint64_t *budget, net_turn *turn, void *data)
+{
+    if (net->too_large) return false;
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (uint32_t i = 0; i < net->node_count; i++) {
+            if (net->nodes[i].fired >= net->nodes[i].limit) continue;
+            uint64_t count = net_ready(net, i), price = 1 + in_count(net, i);
+            if (*budget < price) return false;
+            *budget -= price;
+            if (count == 0) continue;
+            if (!turn(data, i, count)) return false;
+            net_fire(net, i, count);
+            moved = true;
+        }
+    }
+    return reached_limits(net);
 }
 
 /* Raises the adder's count to the need of the taker's first firings. */
 static bool raise_least(const struct net *net, const struct net_arc *arc, uint64_t *least)
 {
     int128 missing = (int128)tokens_wanted(net, arc, 0, least[arc->to]) - arc->initial;
-    uint128 needed = missing > 0 ? firings_to_add(net, arc, 0, (uint128)missing) : 0;
+    uint128 needed = missing > 0 ? firings_to_add(net, arc, 0, (uint128)missing + arc->kept) : 0;
     if (needed <= least[arc->from]) return false;
     least[arc->from] = needed > TOKENS_MAX ? (uint64_t)TOKENS_MAX : (uint64_t)needed;
     return true;
@@ -615,19 +656,21 @@ static bool raise_least(const struct net *net, const struct net_arc *arc, uint64
 bool net_least_firings(const struct net *net, uint64_t *least, uint64_t *budget)
 {
     struct arena *arena = arena_create();
-    uint32_t *stack = ARENA_ARRAY(arena, uint32_t, net->node_count), count = 0;
+    uint32_t *queue = ARENA_ARRAY(arena, uint32_t, net->node_count), head = 0, count = 0;
     bool *open = ARENA_ARRAY(arena, bool, net->node_count);
     for (uint32_t i = 0; i < net->node_count; i++) {
         open[i] = least[i] > 0;
-        if (open[i]) stack[count++] = i;
+        if (open[i]) queue[count++] = i;
     }
     while (count && *budget) {
-        uint32_t node = stack[--count];
+        uint32_t node = queue[head];
+        head = head + 1 == net->node_count ? 0 : head + 1;
+        count--;
         open[node] = false;
         for (uint32_t i = net->nodes[node].first_in; i < net->nodes[node + 1].first_in; i++) {
             const struct net_arc *arc = &net->arcs[net->in_arcs[i]];
             if (arc->absent || arc->from == node || !raise_least(net, arc, least)) continue;
-            if (!open[arc->from]) stack[count++] = arc->from;
+            if (!open[arc->from]) queue[((uint64_t)head + count++) % net->node_count] = arc->from;
             open[arc->from] = true;
         }
         *budget -= min64(*budget, 1 + in_count(net, node));
@@ -668,13 +711,24 @@ void net_use_places(struct net *net, const struct channels *channels)
     }
 }
 
+void net_use_history(struct net *net, const struct channels *channels)
+{
+    for (uint32_t i = 0; i < net->arc_count; i++) {
+        struct net_arc *arc = &net->arcs[i];
+        if (arc->kind == ARC_PACKETS) continue;
+        arc->kept = channels->items[arc->channel].reserve;
+        arc->initial += clamped_tokens(arc->kept);
+    }
+    net_reset(net);
+}
+
 void net_run_without(struct net *net, uint32_t held, uint64_t *budget)
 {
     if (net->too_large) return;
     for (uint32_t i = 0; i < net->node_count; i++)
         net->nodes[i].limit = i == held ? 0 : limit_that_fits(net, i);
     for (uint32_t i = 0; i < net->node_count; i++)
-        net_queue_push(net, i);
+        net_ask(net, i);
     run_queue(net, budget);
 }
 

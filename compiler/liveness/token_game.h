@@ -45,6 +45,9 @@
  * more.  So the work does not depend on how far ahead a node could run.  `net_run` fires a node as often
  * as it can at once.  A *step* is one such attempt, and the callers' budgets count steps.
  *
+ * Users.  Every analysis that plays a graph plays it here.  Two do not: a trial (plan/trial.h), which executes the real
+ * scheduler, and the loader (runtime/verify), which shares nothing with the compiler, so that it finds mistakes made here.
+ *
  * A stuck net may get tokens and run on.  The cost of that depends on the nodes that are asked again,
  * not on the size of the net.  So a limit is raised only for nodes that were asked since, and the trail
  * to a cycle of waiting nodes is kept up to the first node that was asked since.
@@ -73,6 +76,9 @@ struct net_arc {
      * place in the frame.  `frame` 0: every firing needs `need`. */
     uint64_t frame, reach;
     bool whole; /* border wrap: a firing needs all of its round, `frame` packets */
+    /* After net_use_history: the first `kept` tokens that the adder adds are not there for the taker;
+     * `kept_left` of them are still to come. */
+    uint64_t kept, kept_left;
     int64_t initial, tokens;
     uint32_t channel; /* index into the channels */
     enum arc_kind kind;
@@ -129,7 +135,8 @@ struct net_depth { /* of a buffer */
 
 /* The net of one block, or of any channels, which need not be connected: arcs of packets, and
  * with `depths` (by buffer) arcs of room.  Without depths the i-th channel of the block has arc
- * i; with depths it has arcs 2i (packets) and 2i + 1 (room). */
+ * i; with depths it has arcs 2i (packets) and 2i + 1 (room).  `block` NULL: all channels, and all nodes
+ * of the graph with their numbers. */
 struct net *net_create(struct arena *arena, const struct channels *channels,
                        const struct channel_block *block, const struct net_depth *depths);
 /* A net of the caller's arcs.  Each arc takes at least one token, and has one phase, `initial`
@@ -153,6 +160,11 @@ bool net_least_firings(const struct net *net, uint64_t *least, uint64_t *budget)
 /* From the initial marking, fires each node up to firings[node] times.  False: not all of them
  * can, or the budget is spent. */
 bool net_run_up_to(struct net *net, const uint64_t *firings, uint64_t *budget);
+/* From the present marking, fires one node after the other, in order of their numbers and each as often as it is ready,
+ * over and over until none is.  `turn` learns of the firings before they happen; its false ends the run.  A look at a node
+ * takes a step from *budget, and one for each arc into it.  True: all nodes have reached their limits. */
+typedef bool net_turn(void *data, uint32_t node, uint64_t firings);
+bool net_run_in_turns(struct net *net, uint64_t *budget, net_turn *turn, void *data);
 /* Tokens that pass the arc in one iteration. */
 static inline uint128 net_arc_flow(const struct net *net, const struct net_arc *arc)
 {
@@ -173,11 +185,28 @@ uint64_t net_ready(const struct net *net, uint32_t node);
 /* Fires a node `count` times; requires that it can.  For callers that choose the order
  * themselves. */
 void net_fire(struct net *net, uint32_t node, uint64_t count);
+
+/* ---- firings that last ----
+ * For callers that have a clock: a firing takes its tokens when it starts, and adds its tokens when it ends. */
+
+/* The initial marking, with the limits firings[node]; every node is asked.  False: a number is too large. */
+bool net_begin_up_to(struct net *net, const uint64_t *firings);
+/* The next node that is to be asked whether it can fire; false: none. */
+bool net_next(struct net *net, uint32_t *node);
+/* Asks a node below its limit again. */
+void net_ask(struct net *net, uint32_t node);
+/* Starts the next `count` firings of a node; requires that it can. */
+void net_start(struct net *net, uint32_t node, uint64_t count);
+/* Ends `count` firings from number `first` on, and asks the nodes that get tokens. */
+void net_end(struct net *net, uint32_t node, uint64_t first, uint64_t count);
 /* From now on a firing with a 2-D window needs only the packets that it sees at its place in the
  * frame, not the maximum of all places.  The scheduler works by places, the proofs of liveness
  * do not.  So only net_run_without and net_enabled may follow.  Requires the channels of the
  * net. */
 void net_use_places(struct net *net, const struct channels *channels);
+/* From now on a reader with a history keeps room as it passes packets, as at run time: at the beginning it keeps nothing.
+ * The proofs of liveness count all the kept room as taken from the beginning on.  Requires the channels of the net. */
+void net_use_history(struct net *net, const struct channels *channels);
 /* Fires every node except `held` as often as it can. */
 void net_run_without(struct net *net, uint32_t held, uint64_t *budget);
 

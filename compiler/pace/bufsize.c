@@ -536,14 +536,6 @@ static bool has_declared(const struct net *net)
     return false;
 }
 
-/* Are the declared depths possible at all, with the others unlimited (as they are now)? */
-static void check_declared(struct bufsize *pass, struct net *net)
-{
-    if (!has_declared(net)) return;
-    while (rerun_net(net, &pass->budget) == NET_STUCK)
-        if (!raise_declared(pass, net)) break;
-}
-
 /* A raised depth may be larger than necessary after others have been raised as well, in this
  * block or in another. A depth that needs no raise any more is no fault of its own. */
 static void tighten_declared(struct bufsize *pass)
@@ -565,13 +557,16 @@ static void tighten_declared(struct bufsize *pass)
     }
 }
 
+/* Are the declared depths possible at all, with the others unlimited? */
 static void check_all_declared(struct bufsize *pass)
 {
     for (uint32_t b = 0; b < pass->channels.block_count; b++) {
-        if (!pass->nets[b]) continue;
-        apply_depths(pass, pass->nets[b]);
-        unlimit_undeclared(pass->nets[b], true);
-        check_declared(pass, pass->nets[b]);
+        struct net *net = pass->nets[b];
+        if (!net) continue;
+        apply_depths(pass, net);
+        unlimit_undeclared(net, true);
+        while (has_declared(net) && rerun_net(net, &pass->budget) == NET_STUCK)
+            if (!raise_declared(pass, net)) break;
     }
     tighten_declared(pass);
     for (uint32_t b = 0; b < pass->channels.block_count; b++)

@@ -47,14 +47,13 @@ struct sizing {             /* of one buffer */
     uint64_t floor_packets; /* less is impossible whatever the other depths are */
     uint64_t depth_packets;
     uint64_t least_packets;   /* with the others as they are; 0: not known */
-    uint64_t certain_packets; /* likewise, without the rules of by_rule */
+    uint64_t certain_packets; /* needed by a single end: its window, its write, initial packets */
     uint64_t ending;          /* packets kept free for the end, beyond the need of cycles */
     enum depth_why floor_why, why;
     uint32_t reader; /* the one that floor_why is about */
     uint32_t waiter; /* WHY_WAIT: the node that waited for packets; GRAPH_NONE: none is named */
     bool declared;   /* the depth may not change */
     bool chosen;     /* another buffer could have been raised instead: less may be enough */
-    bool by_rule;    /* its floor or its room is enough, and may be more than necessary */
     bool paced;      /* its depth follows from a throughput */
     uint64_t iterations, cycles; /* WHY_PACE */
     enum depth_fault fault;

@@ -45,6 +45,7 @@
 #include "compiler/ir/graph.h"
 #include "compiler/pace/bufsize_internal.h"
 #include "compiler/pace/depth_search.h"
+#include "compiler/support/set_links.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,16 +72,9 @@ struct mode {
 
 /* ---- groups ---- */
 
-static uint32_t link_root(uint32_t *links, uint32_t block)
-{
-    while (links[block] != block)
-        block = links[block] = links[links[block]];
-    return block;
-}
-
 static void link_blocks(uint32_t *links, uint32_t a, uint32_t b)
 {
-    links[link_root(links, a)] = link_root(links, b);
+    links[set_root(links, a)] = set_root(links, b);
 }
 
 /* Firings of the end of a channel in one iteration of its net by itself. */
@@ -88,7 +82,7 @@ static uint64_t local_firings(const struct mode *mode, const uint64_t *common, u
                               uint32_t node)
 {
     return channels_repetitions(&mode->pass->channels, node) /
-           max64(common[link_root(mode->net_of, block)], 1);
+           max64(common[set_root(mode->net_of, block)], 1);
 }
 
 /* By net: the number of its own iterations in one of the part. */
@@ -100,7 +94,7 @@ static uint64_t *common_counts(const struct mode *mode)
         const struct channel *channel = &channels->items[i];
         uint64_t from = channels_repetitions(channels, channel->from) / channel->from_phases;
         uint64_t to = channels_repetitions(channels, channel->to) / channel->to_phases;
-        uint32_t root = link_root(mode->net_of, channel->block);
+        uint32_t root = set_root(mode->net_of, channel->block);
         common[root] = gcd64(common[root], gcd64(from, to));
     }
     return common;
@@ -127,7 +121,7 @@ static bool join_paces(struct mode *mode)
         uint32_t node = i % 2 ? channel->to : channel->from;
         if (!often[node]) continue;
         if (first[node] == GRAPH_NONE) first[node] = channel->block;
-        joined |= link_root(mode->net_of, channel->block) != link_root(mode->net_of, first[node]);
+        joined |= set_root(mode->net_of, channel->block) != set_root(mode->net_of, first[node]);
         link_blocks(mode->net_of, channel->block, first[node]);
     }
     return joined;
@@ -142,13 +136,13 @@ static void create_nets(struct mode *mode)
     while (join_paces(mode))
         ;
     for (uint32_t i = 0; i < channels->count; i++)
-        sets[link_root(mode->net_of, channels->items[i].block)].count++;
+        sets[set_root(mode->net_of, channels->items[i].block)].count++;
     for (uint32_t b = 0; b < blocks; b++) {
         sets[b].channels = ARENA_ARRAY(mode->arena, uint32_t, sets[b].count + 1);
         sets[b].count = 0;
     }
     for (uint32_t i = 0; i < channels->count; i++) {
-        struct channel_block *set = &sets[link_root(mode->net_of, channels->items[i].block)];
+        struct channel_block *set = &sets[set_root(mode->net_of, channels->items[i].block)];
         set->channels[set->count++] = i;
     }
     for (uint32_t b = 0; b < blocks; b++)
@@ -164,7 +158,7 @@ static void join_groups(struct mode *mode)
         uint32_t first = GRAPH_NONE;
         if (pass->sizings[i].declared) continue;
         for (uint32_t c = pass->first_channel[i]; c < pass->first_channel[i + 1]; c++) {
-            uint32_t block = link_root(mode->net_of, pass->channels.items[c].block);
+            uint32_t block = set_root(mode->net_of, pass->channels.items[c].block);
             if (!mode->nets[block]) continue;
             if (first == GRAPH_NONE) first = block;
             link_blocks(mode->group_of, block, first);
@@ -179,14 +173,14 @@ static void number_groups(struct mode *mode)
     uint32_t *net_counts = ARENA_ARRAY(mode->arena, uint32_t, blocks + 1);
     for (uint32_t b = 0; b < blocks; b++) {
         if (!mode->nets[b]) continue;
-        uint32_t root = link_root(mode->group_of, b);
+        uint32_t root = set_root(mode->group_of, b);
         if (net_counts[root]++ == 0) numbers[root] = mode->group_count++;
     }
     mode->groups = ARENA_ARRAY(mode->arena, struct depth_group, mode->group_count + 1);
     mode->components = ARENA_ARRAY(mode->arena, uint32_t, mode->group_count + 1);
     for (uint32_t b = 0; b < blocks; b++) {
         if (!mode->nets[b]) continue;
-        uint32_t root = link_root(mode->group_of, b);
+        uint32_t root = set_root(mode->group_of, b);
         struct depth_group *group = &mode->groups[numbers[root]];
         if (!group->nets)
             group->nets = ARENA_ARRAY(mode->arena, struct depth_net, net_counts[root]);

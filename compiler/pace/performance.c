@@ -22,13 +22,6 @@ struct meter {
 
 /* ---- the graph in which every firing writes its maximum ---- */
 
-static void write_most(struct graph_output *out)
-{
-    out->push_least = out->push;
-    out->push_leasts = out->pushes;
-    out->finish_max = 0;
-}
-
 static struct graph *copy_at_most(struct arena *arena, const struct graph *graph)
 {
     struct graph *copy = ARENA_NEW(arena, struct graph);
@@ -39,8 +32,12 @@ static struct graph *copy_at_most(struct arena *arena, const struct graph *graph
         struct graph_node *node = &copy->nodes.items[n];
         node->outputs.items = arena_copy(arena, node->outputs.items,
                                          node->outputs.count * sizeof *node->outputs.items);
-        for (size_t o = 0; o < node->outputs.count; o++)
-            write_most(&node->outputs.items[o]);
+        for (size_t o = 0; o < node->outputs.count; o++) {
+            struct graph_output *out = &node->outputs.items[o];
+            out->push_least = out->push;
+            out->push_leasts = out->pushes;
+            out->finish_max = 0;
+        }
     }
     return copy;
 }

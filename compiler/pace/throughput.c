@@ -213,7 +213,7 @@ static void pair_each_beta(struct expansion *expansion, const struct pairs *pair
         uint64_t wanted = (uint64_t)(token - times * (int128)pairs->g);
         /* The firing that adds the token of that number, 1 and up. */
         uint64_t j =
-            (uint64_t)channels_firings(arc->add_sums, arc->add, pairs->from_phases, wanted) - 1;
+            (uint64_t)channels_firings(arc->add_sums, arc->add, pairs->from_phases, 0, wanted) - 1;
         if (j == last) continue;
         last = j;
         add_arc(expansion, first + (uint32_t)j, vertex, pairs->index,

@@ -3,6 +3,7 @@
 
 #include "compiler/plan/choose_schedule.h"
 #include "compiler/plan/layouts.h"
+#include "compiler/plan/priority_groups.h"
 #include "compiler/plan/trial.h"
 #include "compiler/plan/is_sequential.h"
 
@@ -64,15 +65,6 @@ static void add_candidates(struct choice *choice)
         add_layout_candidate(choice, layout_state_apart(at, cus));
     if (stateful > 1 && stateful <= GROUPS_MOST)
         add_layout_candidate(choice, layout_state_apart(at, stateful));
-}
-
-/* Keeps the layouts of the requested kind; if there are none, the first layout. */
-static void keep_wished(struct choice *choice, enum plan_mode mode)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < choice->count; i++)
-        if (choice->items[i].layout->mode == mode) choice->items[kept++] = choice->items[i];
-    choice->count = kept > 0 ? kept : 1;
 }
 
 /* ---- trials ---- */
@@ -223,13 +215,6 @@ static const char *const selection_texts[] = {
     [POLICY_FULLEST] = "of those that are ready the one whose input is fullest",
 };
 
-static bool differ_in_importance(const struct graph *graph)
-{
-    for (size_t i = 1; i < graph->nodes.count; i++)
-        if (graph->nodes.items[i].importance != graph->nodes.items[0].importance) return true;
-    return false;
-}
-
 static void declare_selection(struct placement *at)
 {
     static const char *const texts[] = {
@@ -274,11 +259,10 @@ static void choose_selection(const struct choice *choice, uint32_t chosen)
                         : try_selection(choice, s, 0);
         if (trial_is_faster(cycles[s], cycles[best])) best = s;
     }
-    const char *text = arena_printf(arena, "%s%s",
-                                    differ_in_importance(at->graph)
-                                        ? "the most important stages first, of one importance "
-                                        : "",
-                                    selection_texts[best]);
+    const char *text = arena_printf(
+        arena, "%s%s",
+        plan_has_priorities(at->graph) ? "the most important stages first, of one importance " : "",
+        selection_texts[best]);
     if (tried && cycles[best] != UINT64_MAX)
         text = arena_printf(arena, "%s; %s", text, selections_text(choice, cycles, best));
     at->plan->selection = best;
@@ -307,11 +291,14 @@ static const char *reason_of_wish(const struct choice *choice, enum plan_mode wi
                         have);
 }
 
-/* The fastest of the mode, or in sequence where there is none. */
+/* The fastest layout of the mode; if there is none, the first layout: in sequence. */
 static uint32_t choose_wished(struct choice *choice, enum plan_mode wished)
 {
     if (wished != PLAN_IN_SEQUENCE && choice->at->plan->stage_count > 1) add_candidates(choice);
-    keep_wished(choice, wished);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < choice->count; i++)
+        if (choice->items[i].layout->mode == wished) choice->items[kept++] = choice->items[i];
+    choice->count = kept > 0 ? kept : 1;
     return choice->count > 1 ? try_layouts(choice) : 0;
 }
 

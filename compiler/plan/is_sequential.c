@@ -44,14 +44,9 @@ bool plan_takes_turns(struct arena *scratch, const struct graph *graph)
         steps = add_clamped(steps, graph->nodes.items[n].repetitions);
     if (steps > STEPS) return false;
     struct channels channels = channels_collect(scratch, graph, CHANNELS_INNER);
-    uint32_t *all = ARENA_ARRAY(scratch, uint32_t, channels.count);
-    for (uint32_t i = 0; i < channels.count; i++)
-        all[i] = i;
-    const struct channel_block block = {all, channels.count};
-    struct game game = {.net = net_create(scratch, &channels, &block, NULL)};
+    struct game game = {.net = net_create(scratch, &channels, NULL, NULL)};
     struct net *net = game.net;
-    /* A node that reads only from outside can always fire. */
-    if (net->too_large || net->node_count < graph->nodes.count) return false;
+    if (net->too_large) return false;
     game.can = ARENA_ARRAY(scratch, uint64_t, net->node_count);
     for (uint32_t n = 0; n < net->node_count; n++)
         look_at(&game, n);

@@ -20,7 +20,8 @@ static struct plan_layout *layout_new(const struct placement *at, enum plan_mode
     return layout;
 }
 
-bool layout_admits(const struct placement *at, uint32_t sub_devices)
+/* Can the device be cut into so many sub-devices? */
+static bool layout_admits(const struct placement *at, uint32_t sub_devices)
 {
     const struct devdesc *device = at->device;
     return (device->schemes & DEVDESC_BY_COUNTS) != 0 && sub_devices <= device->max_sub_devices &&

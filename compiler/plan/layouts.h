@@ -37,7 +37,5 @@ struct plan_layout *layout_in_equal_groups(const struct placement *at, uint32_t 
 struct plan_layout *layout_state_apart(const struct placement *at, uint32_t cus_for_state);
 /* Stages that are stateful. */
 uint32_t layout_stateful(const struct placement *at);
-/* Can the device be cut into so many sub-devices? */
-bool layout_admits(const struct placement *at, uint32_t sub_devices);
 
 #endif

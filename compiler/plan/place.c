@@ -10,6 +10,7 @@
 #include "compiler/plan/plan_internal.h"
 #include "compiler/plan/reference_entries.h"
 
+#include "compiler/bodies/group.h"
 #include "compiler/liveness/certify.h"
 #include "compiler/ir/ratio.h"
 #include "compiler/liveness/token_game.h"
@@ -107,10 +108,10 @@ static void check_child_groups(const struct placement *at)
     const struct graph *graph = at->graph;
     for (size_t i = graph->kernels.count - graph->child_kernels; i < graph->kernels.count; i++) {
         const struct kernel *k = graph->kernels.items[i];
-        uint64_t items = (uint64_t)k->group[0] * k->group[1] * k->group[2];
+        uint32_t items = group_items(k);
         if (items > at->device->max_group_items)
             diag_report(at->cx->diags, RULE_TOO_LARGE, k->span,
-                        "a firing of '%s' has %" PRIu64 " work-items, device '%s' takes %" PRIu32,
+                        "a firing of '%s' has %" PRIu32 " work-items, device '%s' takes %" PRIu32,
                         k->title, items, at->device->name, at->device->max_group_items);
     }
 }
@@ -119,12 +120,11 @@ static void check_groups(const struct placement *at)
 {
     for (size_t i = 0; i < at->graph->nodes.count; i++) {
         const struct graph_node *node = &at->graph->nodes.items[i];
-        const uint32_t *group = node->kernel->group;
-        uint64_t items = (uint64_t)group[0] * group[1] * group[2];
+        uint32_t items = group_items(node->kernel);
         if (items <= at->device->max_group_items) continue;
         struct diag *d =
             diag_report(at->cx->diags, RULE_TOO_LARGE, node->span,
-                        "a firing of '%s' has %" PRIu64 " work-items, device '%s' takes %" PRIu32,
+                        "a firing of '%s' has %" PRIu32 " work-items, device '%s' takes %" PRIu32,
                         node->name, items, at->device->name, at->device->max_group_items);
         diag_label(d, node->kernel->span, "its kernel");
     }

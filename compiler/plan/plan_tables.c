@@ -205,14 +205,6 @@ static void fill_stages(struct filling *f)
     f->tables->stage_count = count;
 }
 
-static void fill_device(struct filling *f)
-{
-    const struct devdesc *device = f->plan->device;
-    struct container_device *record = ARENA_NEW(f->arena, struct container_device);
-    *record = (struct container_device){.cu_count = device->cu_count, .lanes = device->lanes};
-    f->tables->device = record;
-}
-
 static void fill_program(struct filling *f, const struct sched_program *program)
 {
     f->tables->sets = ARENA_ARRAY(f->arena, struct prt_stage_set, (size_t)program->set_count + 1);
@@ -234,7 +226,10 @@ bool plan_tables_fill(struct arena *arena, const struct graph *graph, const stru
     for (size_t i = 0; i < graph->buffers.count; i++)
         fill_buffer(&f, &graph->buffers.items[i]);
     fill_stages(&f);
-    fill_device(&f);
+    struct container_device *device = ARENA_NEW(arena, struct container_device);
+    *device =
+        (struct container_device){.cu_count = plan->device->cu_count, .lanes = plan->device->lanes};
+    tables->device = device;
     fill_program(&f, program);
     return true;
 }

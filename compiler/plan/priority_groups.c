@@ -50,6 +50,13 @@ static void add_rank(struct plan_rank *ranks, uint32_t *count, const struct plac
                                            .stage_count = 1};
 }
 
+bool plan_has_priorities(const struct graph *graph)
+{
+    for (size_t i = 1; i < graph->nodes.count; i++)
+        if (graph->nodes.items[i].importance != graph->nodes.items[0].importance) return true;
+    return false;
+}
+
 struct plan_ranks plan_find_ranks(struct arena *arena, const struct graph *graph,
                                   const struct plan *plan)
 {

@@ -27,6 +27,8 @@ struct plan_ranks {
     uint32_t count;
 };
 
+/* Whether nodes of the graph differ in importance. */
+bool plan_has_priorities(const struct graph *graph);
 struct plan_ranks plan_find_ranks(struct arena *arena, const struct graph *graph,
                                   const struct plan *plan);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "compiler/plan/priority_groups.h"
 #include "compiler/plan/schedule_internal.h"
 
 #include <assert.h>
@@ -101,9 +102,7 @@ static const char *whole_obstacle(const struct scheduling *s)
     if (s->plan->debug_mode) return "debug mode runs one kernel at a time";
     if (graph->policy != POLICY_AUTO) return "its author has named a policy";
     if (graph->is_counterexample) return "it deadlocks";
-    for (size_t i = 1; i < graph->nodes.count; i++)
-        if (graph->nodes.items[i].importance != graph->nodes.items[0].importance)
-            return "its stages differ in importance";
+    if (plan_has_priorities(graph)) return "its stages differ in importance";
     if (goes_on_beside_another(s))
         return "a part that no in-port feeds may go on forever beside another one";
     return NULL;

@@ -8,6 +8,7 @@
 
 #include "compiler/ir/ratio.h"
 #include "compiler/liveness/strong_components.h"
+#include "compiler/support/set_links.h"
 
 #define GOES_ROUND "packets go round between it and stages that are dispatched as they are ready"
 
@@ -41,15 +42,6 @@ static uint64_t cycle_kept(const struct graph_node *node, const struct graph_inp
 }
 
 /* ---- which stages belong together ---- */
-
-static uint32_t find_root(struct cutting *c, uint32_t stage)
-{
-    while (c->root[stage] != stage) {
-        c->root[stage] = c->root[c->root[stage]];
-        stage = c->root[stage];
-    }
-    return stage;
-}
 
 static bool same_queue(const struct cutting *c, uint32_t a, uint32_t b)
 {
@@ -85,7 +77,7 @@ static bool buffer_joins(const struct cutting *c, const struct graph_buffer *buf
 
 static void join_sets(struct cutting *c, uint32_t a, uint32_t b)
 {
-    uint32_t one = find_root(c, a), other = find_root(c, b);
+    uint32_t one = set_root(c->root, a), other = set_root(c->root, b);
     c->root[max64(one, other)] = (uint32_t)min64(one, other);
 }
 
@@ -159,7 +151,7 @@ static void number_islands(struct cutting *c)
         c->island[i] = GRAPH_NONE;
     c->made.items = ARENA_ARRAY(c->arena, struct island, (size_t)count + 1);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t stage = order[i].stage, root = find_root(c, stage);
+        uint32_t stage = order[i].stage, root = set_root(c->root, stage);
         if (c->obstacles[stage]) continue;
         if (c->island[root] == GRAPH_NONE) c->island[root] = c->made.count++;
         c->island[stage] = c->island[root];

@@ -18,8 +18,9 @@
 
 #include "compiler/ir/ratio.h"
 #include "compiler/liveness/strong_components.h"
+#include "compiler/liveness/token_game.h"
 
-#define SIMULATION_STEPS UINT64_C(1000000) /* edges looked at */
+#define SIMULATION_STEPS UINT64_C(1000000) /* nodes and edges looked at */
 enum { RUNS_PER_NODE = 8, DIVISORS_TRIED = 1 << 16 };
 
 struct looping {
@@ -92,97 +93,55 @@ static bool is_tight(const struct looping *l, const struct island_edge *edge)
 
 /* ---- sequences of whole cycles ---- */
 
-struct sequence { /* a simulation: packets of each edge, cycles to go of each node */
+/* The part as a net: node i is vertex i, each edge an arc of packets and one of room.  `primes`: from the initial packets
+ * on, before windows are filled. */
+static struct net *part_net(struct looping *l, const struct part *part, bool primes)
+{
+    struct net_arc *arcs = ARENA_ARRAY(l->arena, struct net_arc, 2 * (size_t)part->edge_count + 1);
+    uint64_t *cycles = ARENA_ARRAY(l->arena, uint64_t, (size_t)part->node_count + 1);
+    for (uint32_t i = 0; i < part->node_count; i++) {
+        l->local[part->nodes[i]] = i;
+        cycles[i] = l->counts[part->nodes[i]];
+    }
+    for (uint32_t i = 0; i < part->edge_count; i++) {
+        const struct island_edge *edge = &l->island->edges[part->edges[i]];
+        uint32_t from = l->local[edge->from], to = l->local[edge->to];
+        uint64_t held = primes ? edge->initial : edge->base;
+        arcs[2 * (size_t)i] = (struct net_arc){.from = from,
+                                               .to = to,
+                                               .add = edge->push,
+                                               .take = edge->pop,
+                                               .need = add_clamped(edge->pop, edge->kept),
+                                               .initial = (int64_t)held};
+        arcs[2 * (size_t)i + 1] = (struct net_arc){.from = to,
+                                                   .to = from,
+                                                   .add = edge->pop,
+                                                   .take = edge->push,
+                                                   .need = edge->push,
+                                                   .initial = (int64_t)edge->depth - (int64_t)held};
+    }
+    return net_of_arcs(l->arena, arcs, 2 * part->edge_count, cycles, part->node_count);
+}
+
+struct sequence {
+    struct looping *l;
     const struct part *part;
-    uint64_t *held, *left;
-    uint32_t *first, *order; /* by vertex: its edges */
-    uint64_t steps;
+    uint64_t runs;
 };
 
-static uint64_t possible_firings(struct looping *l, struct sequence *s, uint32_t vertex)
+static bool write_turn(void *data, uint32_t vertex, uint64_t cycles)
 {
-    uint32_t node = s->part->nodes[vertex];
-    uint64_t cycles = s->left[vertex];
-    for (uint32_t i = s->first[vertex]; i < s->first[vertex + 1] && cycles; i++) {
-        const struct island_edge *edge = &l->island->edges[s->part->edges[s->order[i]]];
-        uint64_t held = s->held[s->order[i]];
-        if (edge->to == node)
-            cycles = min64(cycles, held < edge->kept ? 0 : (held - edge->kept) / edge->pop);
-        else
-            cycles = min64(cycles, held > edge->depth ? 0 : (edge->depth - held) / edge->push);
-    }
-    s->steps += s->first[vertex + 1] - s->first[vertex] + 1;
-    return cycles;
+    struct sequence *s = data;
+    return ++s->runs <= (uint64_t)RUNS_PER_NODE * s->part->node_count &&
+           write_run(s->l, s->part->nodes[vertex], cycles);
 }
 
-static void pass_packets(struct looping *l, struct sequence *s, uint32_t vertex, uint64_t cycles)
+/* All nodes in turn, until they have had their cycles. */
+static bool write_sequence(struct looping *l, const struct part *part, bool primes)
 {
-    uint32_t node = s->part->nodes[vertex];
-    for (uint32_t i = s->first[vertex]; i < s->first[vertex + 1]; i++) {
-        const struct island_edge *edge = &l->island->edges[s->part->edges[s->order[i]]];
-        if (edge->to == node)
-            s->held[s->order[i]] -= cycles * edge->pop;
-        else
-            s->held[s->order[i]] += cycles * edge->push;
-    }
-    s->left[vertex] -= cycles;
-}
-
-static void index_edges(struct looping *l, struct sequence *s)
-{
-    const struct part *part = s->part;
-    uint32_t *fill = ARENA_ARRAY(l->arena, uint32_t, (size_t)part->node_count + 1);
-    s->first = ARENA_ARRAY(l->arena, uint32_t, (size_t)part->node_count + 2);
-    s->order = ARENA_ARRAY(l->arena, uint32_t, 2 * (size_t)part->edge_count + 1);
-    for (uint32_t i = 0; i < part->node_count; i++)
-        l->local[part->nodes[i]] = i;
-    for (uint32_t i = 0; i < part->edge_count; i++) {
-        const struct island_edge *edge = &l->island->edges[part->edges[i]];
-        s->first[l->local[edge->from] + 1]++;
-        s->first[l->local[edge->to] + 1]++;
-    }
-    for (uint32_t i = 0; i < part->node_count; i++) {
-        s->first[i + 1] += s->first[i];
-        fill[i] = s->first[i];
-    }
-    for (uint32_t i = 0; i < part->edge_count; i++) {
-        const struct island_edge *edge = &l->island->edges[part->edges[i]];
-        s->order[fill[l->local[edge->from]]++] = i;
-        s->order[fill[l->local[edge->to]]++] = i;
-    }
-}
-
-/* Everybody in turn as often as possible, until all have had their cycles. */
-static bool write_sequence(struct looping *l, struct sequence *s)
-{
-    uint64_t runs = 0, most = (uint64_t)RUNS_PER_NODE * s->part->node_count;
-    index_edges(l, s);
-    for (bool moved = true; moved;) {
-        moved = false;
-        for (uint32_t v = 0; v < s->part->node_count; v++) {
-            uint64_t cycles = s->left[v] ? possible_firings(l, s, v) : 0;
-            if (s->steps > SIMULATION_STEPS) return false;
-            if (cycles == 0) continue;
-            if (++runs > most || !write_run(l, s->part->nodes[v], cycles)) return false;
-            pass_packets(l, s, v, cycles);
-            moved = true;
-        }
-    }
-    for (uint32_t v = 0; v < s->part->node_count; v++)
-        if (s->left[v]) return false;
-    return true;
-}
-
-static struct sequence start_sequence(struct looping *l, const struct part *part)
-{
-    struct sequence s = {.part = part,
-                         .held = ARENA_ARRAY(l->arena, uint64_t, (size_t)part->edge_count + 1),
-                         .left = ARENA_ARRAY(l->arena, uint64_t, (size_t)part->node_count + 1)};
-    for (uint32_t i = 0; i < part->edge_count; i++)
-        s.held[i] = l->island->edges[part->edges[i]].base;
-    for (uint32_t i = 0; i < part->node_count; i++)
-        s.left[i] = l->counts[part->nodes[i]];
-    return s;
+    struct sequence s = {.l = l, .part = part};
+    uint64_t budget = SIMULATION_STEPS;
+    return net_run_in_turns(part_net(l, part, primes), &budget, write_turn, &s);
 }
 
 /* ---- clusters ---- */
@@ -230,10 +189,7 @@ static bool build_cluster(struct looping *l, const struct part *part)
     l->flat = false;
     for (uint32_t i = 0; i < part->node_count; i++)
         common = gcd64(common, l->counts[part->nodes[i]]);
-    if (common == 1) {
-        struct sequence s = start_sequence(l, part);
-        return write_sequence(l, &s);
-    }
+    if (common == 1) return write_sequence(l, part, false);
     uint64_t passes = divisor_from(common, max64(passes_wanted(l, part, common), 2));
     if (passes > UINT32_MAX || l->nest == SCHEDULE_NEST_MAX) return false;
     assert(passes > 0);
@@ -458,10 +414,7 @@ bool loops_prime(const struct island *island, struct arena *to, schedule_ops *op
     for (uint32_t i = 0; i < island->node_count; i++)
         l.counts[i] = island->nodes[i].primed;
     struct part part = whole_part(l.arena, island, GRAPH_NONE);
-    struct sequence s = start_sequence(&l, &part);
-    for (uint32_t i = 0; i < part.edge_count; i++)
-        s.held[i] = island->edges[part.edges[i]].initial;
-    bool primed = write_sequence(&l, &s);
+    bool primed = write_sequence(&l, &part, true);
     *ops = l.ops;
     arena_destroy(l.arena);
     return primed;

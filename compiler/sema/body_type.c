@@ -90,26 +90,15 @@ static struct kx *fold_index(struct body *b, struct kx *kx)
 
 struct kx *body_fold(struct body *b, struct kx *kx)
 {
-    const struct kx *parts[KX_OPERANDS_MAX];
-    struct scalar_value operands[KX_OPERANDS_MAX] = {0}, value;
+    struct scalar_value value;
     if (kx->kind == KX_INDEX || kx->kind == KX_MEMBER) return fold_index(b, kx);
     if (type_is_aggregate(kx->type)) return kx;
     if (kx->kind == KX_LOGICAL || kx->kind == KX_SELECT) {
-        /* A condition that is known chooses, if both arms have one type. */
-        if (kx->left->kind != KX_CONSTANT) return kx;
-        bool truth = arith_truth(kx->left->value);
-        if (kx->kind == KX_LOGICAL)
-            return truth == (kx->op == OP_LOGICAL_OR) ? kx->left : kx->right;
-        struct kx *chosen = truth ? kx->right : kx->third;
-        return chosen->type == kx->type ? chosen : kx;
+        /* An untyped arm may differ in type until it is settled. */
+        struct kx *chosen = kx_chosen(kx);
+        return chosen != NULL && chosen->type == kx->type ? chosen : kx;
     }
-    if (is_untyped(kx->type)) return kx;
-    uint32_t count = kx_operands(kx, parts);
-    for (uint32_t i = 0; i < count; i++) {
-        if (parts[i]->kind != KX_CONSTANT) return kx;
-        operands[i] = parts[i]->value;
-    }
-    if (count == 0 || !arith_operate(kx_operation(kx), operands, &value)) return kx;
+    if (is_untyped(kx->type) || !kx_fold(kx, &value)) return kx;
     return body_constant(b, kx->span, value);
 }
 

@@ -352,19 +352,11 @@ static void make_connections(struct builder *b)
     }
 }
 
-static uint64_t port_total(const struct kernel_port *ports, uint32_t count)
-{
-    uint64_t total = 0;
-    for (uint32_t i = 0; i < count; i++)
-        total += ports[i].arity;
-    return total;
-}
-
 static bool check_listed_node(struct builder *b, const struct graph_node *node)
 {
     const struct kernel *kernel = node->kernel;
-    uint64_t wanted =
-        port_total(kernel->in, kernel->in_count) + port_total(kernel->out, kernel->out_count);
+    uint64_t wanted = kernel_end_count(kernel->in, kernel->in_count) +
+                      kernel_end_count(kernel->out, kernel->out_count);
     uint64_t given = node->inputs.count + node->outputs.count;
     if (given == wanted) return true;
     struct diag *d =

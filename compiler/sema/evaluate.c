@@ -129,10 +129,10 @@ static struct scalar_value *place_of_value(struct evaluator *in, const struct kx
         const struct variable *variable = x->variable;
         struct scalar_value *values = NULL;
         if (variable->kind == VARIABLE_CONSTANT) return (struct scalar_value *)variable->constant;
-        if (variable->kind != VARIABLE_LOCAL)
-            values = in->domain->find ? in->domain->find(in->data, variable) : NULL;
-        else if (in->frame)
+        if (variable->kind == VARIABLE_LOCAL && in->frame)
             values = in->frame->locals[variable->index];
+        else if (in->domain->find)
+            values = in->domain->find(in->data, variable);
         if (!values) fail_at(in, EVALUATE_VARIABLE, x);
         return values;
     }
@@ -411,6 +411,14 @@ static bool eval_whole(struct evaluator *in, const struct kx *x, struct scalar_v
     bool done = out && evaluate(in, x, out);
     in->top = before;
     return done;
+}
+
+bool evaluate_alone(struct evaluator *in, const struct kx *x, struct scalar_value *out)
+{
+    in->failed = false;
+    in->depth = 0;
+    in->top = (struct value_mark){0};
+    return evaluate(in, x, out);
 }
 
 /* ---- statements ---- */

@@ -2,8 +2,9 @@
 /*
  * evaluate: executes typed expressions and statements (kernel.h) on values.
  *
- * sema/consteval computes constants with it, and optimize/region/symbolic_body executes firings whose
- * packets are unknown.
+ * sema/consteval computes constants with it, bodies/written follows counters, and optimize/region/symbolic_body
+ * executes firings whose packets are unknown.  The analyses of bodies that join both sides of a branch have abstract
+ * domains, and walk bodies by themselves (bodies/ranges.h).
  *
  * Values     One struct scalar_value for each scalar, flattened (type.h): the same form as constants.
  *            An unknown value has a type from VALUE_UNKNOWN on.  Only the domain knows its meaning.
@@ -58,7 +59,8 @@ struct evaluate_domain {
     /* Counts steps; false ends the evaluation, without a further report. */
     bool (*spend)(void *data, struct span span, uint64_t steps);
     void (*fail)(void *data, const struct evaluate_error *error);
-    /* The scalars of a variable that is neither a declared local nor a constant; NULL: none. */
+    /* The scalars of a variable that is neither a declared local nor a constant; NULL: none.  Outside of code that is
+     * executed, no local is declared. */
     struct scalar_value *(*find)(void *data, const struct variable *variable);
     /* Whether the variable may be assigned; NULL: every variable that is found. */
     bool (*may_assign)(void *data, const struct variable *variable);
@@ -95,6 +97,8 @@ struct evaluator {
 
 /* `out` takes all scalars of the value. */
 bool evaluate(struct evaluator *in, const struct kx *x, struct scalar_value *out);
+/* The same for an expression by itself: earlier failures are forgotten, and all temporaries are freed. */
+bool evaluate_alone(struct evaluator *in, const struct kx *x, struct scalar_value *out);
 /* Evaluates a known index less than `bound`. */
 bool evaluate_index(struct evaluator *in, const struct kx *index, uint64_t bound, uint64_t *at);
 /* Executes the code of a kernel, whose locals have numbers less than `local_count`. */

@@ -98,9 +98,9 @@ struct ast_param *ast_param(struct parser *ps, struct span span, struct ast_type
 struct ast_signature *ast_signature(struct parser *ps, struct span span, struct ast_name name,
                                     struct ast_type_param *type_params, struct ast_port *ports,
                                     struct ast_param *params, struct ast_attribute *attributes);
-/* `of` may have no text.  `a x b` becomes DIMENSIONS in every attribute but `init`. */
-/* At the end of those that it has. */
+/* Appends to the attributes that it has. */
 void ast_add_attributes(struct ast_signature *signature, struct ast_attribute *first);
+/* `of` may have no text.  `a x b` becomes DIMENSIONS in every attribute but `init`. */
 struct ast_attribute *ast_attribute(struct parser *ps, struct span span, struct ast_name name,
                                     struct ast_expr *value, struct ast_name of);
 

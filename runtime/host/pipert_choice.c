@@ -208,7 +208,9 @@ static enum prt_status choose_whole(const struct prt_container *c,
     return prt_verify_device(c, &part, error);
 }
 
-enum prt_status prt_device_take_part(struct prt_device_tree *tree, struct prt_device_handle part)
+/* Retains a (sub-)device, and attaches to it, so that it can be used however often its owner releases it.  Returns what
+ * these return. */
+static enum prt_status attach_part(struct prt_device_tree *tree, struct prt_device_handle part)
 {
     enum prt_status status = prt_device_attach(tree, part);
     if (status == PRT_OK && (status = prt_device_retain(tree, part)) != PRT_OK)
@@ -234,7 +236,7 @@ static enum prt_status find_path(const struct prt_run_options *options,
     if (status != PRT_OK)
         return prt_error_set(error, status, "step %" PRIu32 " of the path to a sub-device: %s",
                              failed + 1, prt_status_text(status));
-    (void)prt_device_take_part(tree, *part); /* it has just been made */
+    (void)attach_part(tree, *part); /* it has just been made */
     (void)prt_device_release(tree, *part);
     return PRT_OK;
 }
@@ -243,7 +245,7 @@ static enum prt_status find_handle(const struct prt_run_options *options,
                                    struct prt_device_handle *part, struct prt_error *error)
 {
     *part = options->part;
-    enum prt_status status = prt_device_take_part(options->tree, *part);
+    enum prt_status status = attach_part(options->tree, *part);
     if (status == PRT_E_INVALID_DEVICE)
         return prt_error_set(error, status,
                              "the handle is of no device of the tree, or has been released");

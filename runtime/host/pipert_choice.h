@@ -35,9 +35,6 @@ enum prt_status prt_device_choose_part(const struct prt_container *container,
                                        struct prt_device_tree *tree, struct prt_device_handle *part,
                                        struct prt_error *error);
 
-/* Retains a (sub-)device, and attaches to it, so that it can be used however often its owner releases it.  Returns what
- * these return. */
-enum prt_status prt_device_take_part(struct prt_device_tree *tree, struct prt_device_handle part);
 void prt_device_leave_part(struct prt_device_tree *tree, struct prt_device_handle part);
 
 /* Does the run use a handle or a path of its options? */

@@ -345,7 +345,7 @@ static enum prt_status count_symbols(struct elf *elf)
              filters = hash_word_at(head, 2);
     CHECK(buckets > 0 && filters > 0 && (filters & (filters - 1)) == 0 &&
               hash_word_at(head, 3) < 32,
-          "has a hash table that is none");
+          "has a malformed hash table");
     uint64_t at = elf->hash + 16 + filters * 8;
     CHECK(mapped_bytes(elf, elf->hash, 16 + filters * 8 + buckets * 4, true) != NULL,
           "has a hash table outside of its constant segments");
@@ -353,7 +353,7 @@ static enum prt_status count_symbols(struct elf *elf)
     uint64_t last = 0;
     for (uint64_t i = 0; i < buckets; i++) {
         uint32_t start = hash_word_at(starts, i);
-        CHECK(start == 0 || start >= first, "has a hash table that is none");
+        CHECK(start == 0 || start >= first, "has a malformed hash table");
         if (start > last) last = start;
     }
     elf->symbol_count = first;

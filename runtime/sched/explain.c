@@ -41,7 +41,7 @@ static void describe_fault_cause(const struct core_fault *f, const char *where, 
     case KERNEL_FAULT_PUSH:
         if (figures)
             snprintf(out, size, "wrote %" PRId64 " packet%s%s, declared %" PRIu64, fault->index,
-                     fault->index == 1 ? "" : "s", where, fault->bound);
+                     plural((uint64_t)fault->index), where, fault->bound);
         else
             snprintf(out, size, "wrote more or fewer packets than declared%s", where);
         break;
@@ -91,7 +91,7 @@ static void describe_fault_place(const struct core_fault *f, char *out, size_t s
     else
         snprintf(out, size,
                  " in firing %" PRIu64 ", in a kernel launched %" PRIu32 " level%s below",
-                 fault->firing, fault->level, fault->level == 1 ? "" : "s");
+                 fault->firing, fault->level, plural(fault->level));
 }
 
 enum prt_status prt_explain_fault(const struct prt_sched *s, struct prt_error *error)
@@ -102,19 +102,19 @@ enum prt_status prt_explain_fault(const struct prt_sched *s, struct prt_error *e
 enum prt_status prt_explain_core_fault(const struct prt_container *c, const struct core_fault *f,
                                        struct prt_error *error)
 {
-    char where[96], deed[240];
+    char where[96], cause[240];
     if (f->node == CONTAINER_NONE) {
-        describe_fault_cause(f, "", deed, sizeof deed);
+        describe_fault_cause(f, "", cause, sizeof cause);
         return prt_error_set(error, PRT_E_FAULT, "an argument (%s:%" PRIu32 ") %s [%s]",
-                             source_name(c, f->fault.source), f->fault.line, deed,
+                             source_name(c, f->fault.source), f->fault.line, cause,
                              prt_explain_fault_id(f->status));
     }
     const struct container_node *node = &c->nodes[f->node];
     describe_fault_place(f, where, sizeof where);
-    describe_fault_cause(f, where, deed, sizeof deed);
+    describe_fault_cause(f, where, cause, sizeof cause);
     return prt_error_set(error, PRT_E_FAULT, "kernel '%s' (instance at %s:%" PRIu32 ") %s [%s]",
                          prt_container_text(c, node->name), source_name(c, node->source),
-                         node->line, deed, prt_explain_fault_id(f->status));
+                         node->line, cause, prt_explain_fault_id(f->status));
 }
 
 /* ---- stalls ---- */
@@ -198,7 +198,8 @@ static uint32_t find_slowest_reader(const struct prt_sched *s, const struct prt_
     return UINT32_MAX;
 }
 
-/* An in-port cannot be filled for one reader while another reader keeps its packets.  Returns that other reader. */
+/* An in-port cannot be filled for one reader while another reader keeps its packets.  Appends that, and returns the
+ * reader that keeps them: `waiting` itself if it is the slowest one; UINT32_MAX: none. */
 static uint32_t append_port_wait(const struct prt_sched *s, uint32_t waiting,
                                  const struct prt_buffer *buffer, struct story *story)
 {
@@ -293,8 +294,7 @@ enum prt_status prt_explain_stall(const struct prt_sched *s, uint32_t first,
         at = append_wait(s, at, &wait);
         append_or_omit(&story, &wait, &omitted);
     } while (at != UINT32_MAX && at != begin);
-    if (omitted > 0)
-        add_words(&story, "; and %" PRIu32 " more wait%s", omitted, omitted == 1 ? "" : "s");
+    if (omitted > 0) add_words(&story, "; and %" PRIu32 " more wait%s", omitted, plural(omitted));
     return prt_error_set(error, PRT_E_STALL, "the pipeline has stalled: %s", story.text);
 }
 
@@ -332,7 +332,7 @@ static enum prt_status explain_run(const struct prt_sched *s, uint32_t index, ui
                           : "for which there are too few packets or too little room";
     return prt_error_set(error, PRT_E_VERIFY,
                          "container: the scheduler program runs %" PRIu64 " firing%s of '%s', %s",
-                         firings, firings == 1 ? "" : "s", stage_name(s, index), why);
+                         firings, plural(firings), stage_name(s, index), why);
 }
 
 enum prt_status prt_explain_failure(const struct prt_sched *s, struct prt_error *error)

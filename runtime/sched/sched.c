@@ -219,8 +219,9 @@ static enum prt_status call_sink(struct prt_sched *s, const struct prt_buffer *b
     return status;
 }
 
-enum prt_status prt_sched_drain(struct prt_sched *s, struct prt_buffer *buffer,
-                                struct prt_error *error)
+/* Gives the host everything that an out-port holds. */
+static enum prt_status drain_out_port(struct prt_sched *s, struct prt_buffer *buffer,
+                                      struct prt_error *error)
 {
     struct prt_port *port = buffer->port;
     uint64_t held = core_fifo_held(buffer->fifo, 0);
@@ -248,7 +249,7 @@ static enum prt_status drain_out_ports(struct prt_sched *s, struct prt_error *er
     for (uint32_t i; (i = core_take_undrained(s->core)) != CORE_NONE;) {
         struct prt_buffer *buffer = &s->buffers[i];
         buffer->core->gone |= status != PRT_OK;
-        enum prt_status one = prt_sched_drain(s, buffer, status == PRT_OK ? error : &later);
+        enum prt_status one = drain_out_port(s, buffer, status == PRT_OK ? error : &later);
         if (status == PRT_OK) status = one;
     }
     return status;
@@ -366,7 +367,7 @@ static enum prt_status fill_initial_packets(struct prt_sched *s, struct prt_erro
         prt_ring_fill(&buffer->ring, buffer->fifo,
                       s->container->initials + record->initial_offset_bytes,
                       record->initial_size_bytes, record->initial_packets);
-        if (record->outer == CONTAINER_OUTER_OUT) status = prt_sched_drain(s, buffer, error);
+        if (record->outer == CONTAINER_OUTER_OUT) status = drain_out_port(s, buffer, error);
     }
     return status;
 }

@@ -288,8 +288,4 @@ enum prt_status prt_sched_fire(struct prt_sched *sched, uint32_t stage, bool *re
 /* Fills in the environment by which the core of this run calls the device and sends its events. */
 void prt_sched_set_environment(struct prt_sched *sched);
 
-/* Gives the host everything that an out-port holds. */
-enum prt_status prt_sched_drain(struct prt_sched *sched, struct prt_buffer *buffer,
-                                struct prt_error *error);
-
 #endif

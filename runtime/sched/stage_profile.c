@@ -369,14 +369,6 @@ static enum prt_launch_form launch_form(enum prt_packet_kind kind)
     }
 }
 
-static void account_latency(struct prt_stage_time *t, const struct prt_launch_record *r)
-{
-    uint64_t cycles = r->end_cycles - r->enqueued_cycles;
-    if (r->interrupted) return;
-    t->latency_cycles = core_cycles_add(t->latency_cycles, cycles);
-    if (cycles > t->latency_most_cycles) t->latency_most_cycles = cycles;
-}
-
 /* Before it was enqueued the stage waited for the scheduler, then for its compute units; between pieces of the launch for
  * more important launches; after its end for its completion. */
 static void account_launch(struct prt_profile *c, const struct prt_launch_record *r)
@@ -400,7 +392,10 @@ static void account_launch(struct prt_profile *c, const struct prt_launch_record
     t->compute_cycles = core_cycles_add(t->compute_cycles, r->compute_cycles);
     t->memory_cycles = core_cycles_add(t->memory_cycles, r->memory_cycles);
     if (r->memory_cycles > r->compute_cycles) t->memory_bound_cycles += r->execute_cycles;
-    account_latency(t, r);
+    if (r->interrupted) return;
+    uint64_t latency = r->end_cycles - r->enqueued_cycles;
+    t->latency_cycles = core_cycles_add(t->latency_cycles, latency);
+    if (latency > t->latency_most_cycles) t->latency_most_cycles = latency;
 }
 
 static void account_units(struct prt_profile *c, const struct prt_launch_record *r)

@@ -11,6 +11,8 @@ static void expect(const char *statements, bool wholly)
 {
     char text[1024];
     snprintf(text, sizeof text,
+             "const i32 order[8] = {4, 5, 6, 7, 3, 2, 1, 0};\n"
+             "fn i32 turned(i32 i) { i32 j = 7; j -= i; return j; }\n"
              "kernel k(in i32 x pop 8, out i32 y push 8) { %s }\n"
              "pipeline main(in i32 x, out i32 y) { x -> k -> y; }",
              statements);
@@ -30,6 +32,9 @@ static void loops_that_reach_every_packet(void **state)
     expect("for (i32 i = 0; i < 4; i++) { const i32 j = 2 * i; y[j] = 1; y[7 - j] = x[i]; }", true);
     expect("for (i32 i = 0; i < 2; i++) for (i32 j = 0; j < 4; j++) y[j * 2 + i] = x[j];", true);
     expect("y[7] = 1; for (i32 i = 0; i <= 6; i++) { y[i] = x[0]; }", true);
+    expect("for (i32 i = 0; i < 8; i++) y[i < 4 ? i + 4 : i - 4] = x[i];", true);
+    expect("for (i32 i = 0; i < 8; i++) y[turned(i)] = x[i];", true);
+    expect("for (i32 i = 0; i < 8; i++) y[order[i]] = x[i];", true);
 }
 
 static void what_is_left_out(void **state)
@@ -38,6 +43,8 @@ static void what_is_left_out(void **state)
     expect("for (i32 i = 0; i < 7; i++) y[i] = x[i];", false);
     expect("for (i32 i = 0; i < 8; i += 2) y[i] = x[i];", false);
     expect("for (i32 i = 0; i < 8; i++) y[i & 6] = x[i];", false);
+    expect("for (i32 i = 0; i < 8; i++) y[order[i] & 6] = x[i];", false);
+    expect("for (i32 i = 0; i < 8; i++) y[turned(i) / 2] = x[i];", false);
 }
 
 static void what_data_decide(void **state)

@@ -109,7 +109,8 @@ static char *whole_path(const char *path)
     return whole;
 }
 
-bool prt_ports_same_file(const char *a, const char *b)
+/* Whether two names are, or will be, those of one file. */
+static bool is_same_file(const char *a, const char *b)
 {
     char *whole_a = whole_path(a), *whole_b = whole_path(b);
     bool same =
@@ -132,7 +133,7 @@ bool prt_ports_share(const char *a, const char *b, enum prt_port_direction direc
     struct stat file_a, file_b;
     if (standard_a && standard_b) return true;
     if (!find_file(a, standard, &file_a) || !find_file(b, standard, &file_b))
-        return !in && !standard_a && !standard_b && prt_ports_same_file(a, b);
+        return !in && !standard_a && !standard_b && is_same_file(a, b);
     if (file_a.st_dev != file_b.st_dev || file_a.st_ino != file_b.st_ino) return false;
     if (S_ISFIFO(file_a.st_mode) || S_ISSOCK(file_a.st_mode)) return true;
     if (S_ISCHR(file_a.st_mode)) return (standard_a || standard_b) && isatty(standard);

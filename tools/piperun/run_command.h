@@ -2,7 +2,7 @@
 /*
  * run_command: `piperun FILE PORT=...`: load, bind, execute, publish, report.
  *
- * Returns the exit code; everything has been said and freed.
+ * Returns the exit code.  All messages have been printed, all memory is free.
  */
 #ifndef TOOLS_PIPERUN_RUN_COMMAND_H
 #define TOOLS_PIPERUN_RUN_COMMAND_H

@@ -52,9 +52,6 @@ int prt_bindings_read(struct prt_session *session);
  * missing. */
 int prt_ports_open(struct prt_session *session);
 
-/* Whether two names are, or will be, those of one file. */
-bool prt_ports_same_file(const char *a, const char *b);
-
 /* Would two paths of that direction conflict?  They do if both name one pipe, socket or terminal, or
  * as outputs one file that exists or will.  "-" is standard input or output; devices can be opened any
  * number of times. */

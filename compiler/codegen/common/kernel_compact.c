@@ -38,7 +38,9 @@ static bool count_append_statement(const struct ks *s, void *data)
     return here && count->appends > 1;
 }
 
-bool kernel_port_compacts(struct kernel_emitter *e, const struct kernel *kernel, uint32_t port)
+/* Of an out-port: its firings append one packet or none, in one statement. */
+static bool kernel_port_compacts(struct kernel_emitter *e, const struct kernel *kernel,
+                                 uint32_t port)
 {
     const struct kernel_port *out = &kernel->out[port];
     struct append_count count = {.port = port};

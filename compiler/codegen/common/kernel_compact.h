@@ -7,8 +7,6 @@
 
 /* The kernel's rates vary only because a firing appends one packet or none; it may be executed in lanes. */
 bool kernel_compacts(struct kernel_emitter *e, const struct kernel *kernel);
-/* Of an out-port: its firings append one packet or none, in one statement. */
-bool kernel_port_compacts(struct kernel_emitter *e, const struct kernel *kernel, uint32_t port);
 /* The lanes that execute append `value`, a vector as memory holds it. */
 void kernel_append_some(struct kernel_emitter *e, uint32_t port, LLVMValueRef value);
 

@@ -15,14 +15,6 @@
 
 enum { ENDS_APART = 1024 };
 
-uint64_t kernel_end_count(const struct kernel_port *ports, uint32_t count)
-{
-    uint64_t ends = 0;
-    for (uint32_t i = 0; i < count; i++)
-        ends += ports[i].arity;
-    return ends;
-}
-
 bool kernel_has_many_ends(const struct kernel *kernel)
 {
     uint64_t ins = kernel_end_count(kernel->in, kernel->in_count);

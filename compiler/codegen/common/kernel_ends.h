@@ -5,7 +5,6 @@
 
 #include "compiler/codegen/common/kernel_llvm.h"
 
-uint64_t kernel_end_count(const struct kernel_port *ports, uint32_t count);
 /* So many that their windows are found in arrays, and what is done for each is a loop. */
 bool kernel_has_many_ends(const struct kernel *kernel);
 /* Emits that code for each element of a port, or a loop of it; `element` is an i64. */

@@ -147,16 +147,10 @@ static bool calls_open_loop(const struct kx *x, void *data)
 /* ---- expressions: whether the value is varying ---- */
 
 /* Is the value in memory, where its parts have addresses? */
-static bool has_parts(const struct kx *x)
-{
-    return x->kind == KX_VARIABLE || x->kind == KX_INDEX || x->kind == KX_MEMBER ||
-           x->kind == KX_PEEK || x->kind == KX_WINDOW;
-}
-
 /* Structs are read from packets, tables and constants; a varying local has no layout for them. */
 static bool visit_member(struct lanes *l, const struct kx *x)
 {
-    if (!has_parts(x->left)) return deny_lanes(l);
+    if (!kx_has_place(x->left)) return deny_lanes(l);
     const struct variable *root = kx_root_variable(x);
     if (root != NULL && root->kind == VARIABLE_LOCAL) return deny_lanes(l);
     return visit_lane_value(l, x->left);
@@ -165,7 +159,7 @@ static bool visit_member(struct lanes *l, const struct kx *x)
 static bool visit_index(struct lanes *l, const struct kx *x)
 {
     const struct kx *base = x->left;
-    if (!has_parts(base)) return deny_lanes(l);
+    if (!kx_has_place(base)) return deny_lanes(l);
     if (kernel_index_is_checked(l->e, x->right, x->check, base->type->length)) return deny_lanes(l);
     bool varying = visit_lane_value(l, base);
     return visit_lane_value(l, x->right) || varying;
@@ -272,7 +266,7 @@ static bool visit_operands(struct lanes *l, const struct kx *x)
 static bool visit_lane_value(struct lanes *l, const struct kx *x)
 {
     if (l->denied) return true;
-    if (type_is_aggregate(x->type) && !has_parts(x) && !is_small(x->type)) return deny_lanes(l);
+    if (type_is_aggregate(x->type) && !kx_has_place(x) && !is_small(x->type)) return deny_lanes(l);
     switch (x->kind) {
     case KX_CONSTANT: return false;
     case KX_FIRING: return true;
@@ -597,14 +591,6 @@ static bool is_long_chain(struct kernel_emitter *e, const struct kernel *kernel)
     return kernel_size(e, kernel->body) >= LONG_NODES;
 }
 
-/* Its runs are rows: what is left over by vectors counts, and LLVM does it one by one. */
-static bool has_windows(const struct kernel *kernel)
-{
-    for (uint32_t i = 0; i < kernel->in_count; i++)
-        if (kernel->in[i].window_width > 0) return true;
-    return false;
-}
-
 /* Blocks of vectors so long that they lie far apart in lanes: a firing's own loops have more to offer. */
 static bool has_long_blocks(struct kernel_emitter *e, const struct kernel *kernel)
 {
@@ -632,7 +618,7 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
     bool vary = kernel_rates_vary(kernel);
     if (e->cx->options.debug_mode || (vary && !kernel_compacts(e, kernel))) return false;
     if (!vary && !ks_any(kernel->body, is_loop_in_lanes, calls_loop, e) &&
-        !is_long_chain(e, kernel) && !has_windows(kernel))
+        !is_long_chain(e, kernel) && !kernel_has_windows(kernel))
         return false;
     if (kernel_size(e, kernel->body) > KERNEL_LANES_SIZE_MAX) return false;
     if (kernel_locals_bytes(kernel->body) > LOCAL_BYTES_MAX) return false;

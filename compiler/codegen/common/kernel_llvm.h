@@ -105,7 +105,6 @@ struct kernel_port_state {
     bool moves;     /* its windows are those of the present firing: `pointers` move after each */
     bool canonical; /* out-ports: NaNs are made canonical */
     bool canonical_later; /* out-ports: when the batch ends */
-    bool checked_end;     /* out-ports: the number of packets is checked when the firing ends */
 };
 
 /* The function that is being emitted.  One struct because a function that is emitted in between has one of its own. */
@@ -139,7 +138,6 @@ struct kernel_body {
     bool together;     /* work-items: statements are those of all, not of the present one */
     LLVMBasicBlockRef break_to, continue_to;
     LLVMValueRef switch_on; /* the innermost switch instruction */
-    const struct type *switch_type;
 
     uint32_t lanes; /* 0: scalar code */
     uint32_t

@@ -99,8 +99,8 @@ static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name,
 
 /* ---- exported entries ---- */
 
-LLVMValueRef kernel_batch_field(struct kernel_emitter *e, LLVMValueRef batch, LLVMTypeRef type,
-                                size_t offset)
+static LLVMValueRef kernel_batch_field(struct kernel_emitter *e, LLVMValueRef batch,
+                                       LLVMTypeRef type, size_t offset)
 {
     return LLVMBuildLoad2(e->builder, type, kernel_offset(e, e->builder, batch, offset), "");
 }
@@ -359,12 +359,6 @@ static void emit_firing(struct kernel_emitter *e, LLVMValueRef i, LLVMValueRef f
     kernel_firing_end(e);
 }
 
-static LLVMValueRef build_minimum(struct kernel_emitter *e, LLVMValueRef a, LLVMValueRef b)
-{
-    LLVMValueRef args[] = {a, b};
-    return kernel_intrinsic(e, "llvm.umin", args, 2, &e->i64, 1);
-}
-
 /* for (i = from; i < to; i += step) one firing, or `lanes` firings; in none of these rounds i is above `last`. */
 static void emit_rounds(struct kernel_emitter *e, LLVMValueRef from, LLVMValueRef to,
                         LLVMValueRef last, uint32_t lanes)
@@ -382,7 +376,7 @@ static void emit_rounds(struct kernel_emitter *e, LLVMValueRef from, LLVMValueRe
     LLVMValueRef step = kernel_i64(e, lanes > 0 ? lanes : 1);
     LLVMValueRef next = LLVMBuildNUWAdd(e->builder, i, step, "i.next");
     LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntULT, next, to, "");
-    if (last != NULL) next = build_minimum(e, next, last);
+    if (last != NULL) next = kernel_smaller(e, next, last);
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->builder);
     LLVMValueRef repeat = LLVMBuildCondBr(e->builder, more, loop, end);
     if (e->body->varying != NULL || e->body->border_row != NULL) kernel_leave_loop_alone(e, repeat);
@@ -407,7 +401,7 @@ static void emit_overlapping(struct kernel_emitter *e, LLVMValueRef begin, LLVMV
     LLVMValueRef whole = LLVMBuildICmp(e->builder, LLVMIntUGE, all, width, "");
     LLVMValueRef last = LLVMBuildSub(e->builder, to, width, "last");
     LLVMValueRef any = LLVMBuildICmp(e->builder, LLVMIntULT, *from, to, "");
-    LLVMValueRef first = LLVMBuildSelect(e->builder, any, build_minimum(e, *from, last), to, "");
+    LLVMValueRef first = LLVMBuildSelect(e->builder, any, kernel_smaller(e, *from, last), to, "");
     LLVMValueRef end = LLVMBuildSelect(e->builder, whole, to, *from, "end");
     emit_rounds(e, LLVMBuildSelect(e->builder, whole, first, *from, ""), end, last, lanes);
     *from = end;

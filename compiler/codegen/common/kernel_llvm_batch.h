@@ -34,8 +34,6 @@ struct kernel_end_counts {
 /* Loads the arguments of an internal function from the batch; args[] has room for all. Returns their number. */
 unsigned kernel_batch_arguments(struct kernel_emitter *e, LLVMValueRef batch,
                                 struct kernel_end_counts ends, LLVMValueRef *args);
-LLVMValueRef kernel_batch_field(struct kernel_emitter *e, LLVMValueRef batch, LLVMTypeRef type,
-                                size_t offset);
 void kernel_emit_variant(struct kernel_emitter *e, const struct kernel_variant *variant);
 void kernel_emit_arguments_entry(struct kernel_emitter *e);
 /* for (i = from; i < to; i += step) one firing (lanes 0), or those of all lanes. */

@@ -218,18 +218,12 @@ static void array_into(struct kernel_emitter *e, const struct kx *x, struct kern
     }
 }
 
-static bool has_address(const struct kx *x)
-{
-    return x->kind == KX_VARIABLE || x->kind == KX_INDEX || x->kind == KX_MEMBER ||
-           x->kind == KX_PEEK || x->kind == KX_WINDOW;
-}
-
 void kernel_expression_into(struct kernel_emitter *e, const struct kx *x, struct kernel_address to,
                             bool fresh)
 {
     if (type_is_scalar(x->type)) {
         kernel_store(e, x->type, to, kernel_expression(e, x));
-    } else if (fresh || has_address(x)) {
+    } else if (fresh || kx_has_place(x)) {
         array_into(e, x, to);
     } else {
         struct kernel_address value = temporary_like(e, x->type, to.layout);
@@ -271,7 +265,7 @@ static struct kernel_address assign_array(struct kernel_emitter *e, const struct
 
 struct kernel_address kernel_value_address(struct kernel_emitter *e, const struct kx *x)
 {
-    if (has_address(x)) return kernel_address_of(e, x);
+    if (kx_has_place(x)) return kernel_address_of(e, x);
     struct kernel_address value = temporary_like(e, x->type, value_layout(e, x));
     if (x->kind == KX_ASSIGN) /* the value of now: the variable may change before it is used */
         kernel_copy(e, x->type, value, assign_array(e, x));

@@ -256,6 +256,12 @@ LLVMValueRef kernel_intrinsic(struct kernel_emitter *e, const char *name, LLVMVa
     return LLVMBuildCall2(e->builder, type, callee, args, count, "");
 }
 
+LLVMValueRef kernel_smaller(struct kernel_emitter *e, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMValueRef args[] = {a, b};
+    return kernel_intrinsic(e, "llvm.umin", args, 2, &e->i64, 1);
+}
+
 LLVMValueRef kernel_offset(struct kernel_emitter *e, LLVMBuilderRef builder, LLVMValueRef pointer,
                            uint64_t bytes)
 {

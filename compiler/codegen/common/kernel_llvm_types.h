@@ -50,9 +50,11 @@ void kernel_parameter_attribute(struct kernel_emitter *e, LLVMValueRef function,
                                 const char *name);
 LLVMValueRef kernel_intrinsic(struct kernel_emitter *e, const char *name, LLVMValueRef *args,
                               unsigned count, LLVMTypeRef *overloads, unsigned overload_count);
+/* The smaller one of two i64, without sign. */
+LLVMValueRef kernel_smaller(struct kernel_emitter *e, LLVMValueRef a, LLVMValueRef b);
 /* The loop that ends with `branch` is neither unrolled nor vectorised. */
 void kernel_leave_loop_alone(struct kernel_emitter *e, LLVMValueRef branch);
-/* It is written out. */
+/* The loop that ends with `branch` is written out, all its rounds. */
 void kernel_unroll_loop(struct kernel_emitter *e, LLVMValueRef branch);
 /* Has the line at `address` brought to the first-level cache; an address that cannot be read does no harm. */
 void kernel_prefetch(struct kernel_emitter *e, LLVMValueRef address);

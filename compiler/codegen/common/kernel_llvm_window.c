@@ -33,12 +33,6 @@ static LLVMValueRef window_field(struct kernel_emitter *e, LLVMValueRef windows,
     return LLVMBuildLoad2(e->builder, e->i64, kernel_offset(e, e->builder, at, offset), "");
 }
 
-static LLVMValueRef least_of(struct kernel_emitter *e, LLVMValueRef a, LLVMValueRef b)
-{
-    LLVMValueRef args[] = {a, b};
-    return kernel_intrinsic(e, "llvm.umin", args, 2, &e->i64, 1);
-}
-
 struct window_port {
     uint32_t port;
     LLVMValueRef windows; /* of its elements */
@@ -56,7 +50,7 @@ static void bind_element(struct kernel_emitter *e, LLVMValueRef element, void *d
     LLVMValueRef place =
         window_field(e, p->windows, element, offsetof(struct kernel_window, place));
     LLVMValueRef rows = window_field(e, p->windows, element, offsetof(struct kernel_window, rows));
-    rows = least_of(e, rows, kernel_i64(e, ENDLESS_ROWS));
+    rows = kernel_smaller(e, rows, kernel_i64(e, ENDLESS_ROWS));
     LLVMBuildStore(e->builder, rows, kernel_array_item(e, e->i64, in->arity, state->rows, element));
     LLVMValueRef slot = kernel_array_item(e, e->pointer, in->arity, state->pointers, element);
     LLVMValueRef pointer = LLVMBuildLoad2(e->builder, e->pointer, slot, in->name);
@@ -65,7 +59,7 @@ static void bind_element(struct kernel_emitter *e, LLVMValueRef element, void *d
         LLVMBuildInBoundsGEP2(e->builder, kernel_memory_type(e, in->type), pointer, &behind, 1, "");
     LLVMBuildStore(e->builder, pointer, slot);
     LLVMValueRef least = LLVMBuildLoad2(e->builder, e->i64, p->least, "rows.least");
-    LLVMBuildStore(e->builder, least_of(e, least, rows), p->least);
+    LLVMBuildStore(e->builder, kernel_smaller(e, least, rows), p->least);
     body->place = place; /* the same of all */
 }
 
@@ -186,7 +180,7 @@ void kernel_emit_rows(struct kernel_emitter *e, const struct kernel_lane_plan *p
     }
     LLVMValueRef run_columns =
         LLVMBuildSub(e->builder, run_end(e, column, row_is_inner, inner, reach), column, "");
-    LLVMValueRef to = least_of(e, LLVMBuildAdd(e->builder, from, run_columns, ""), count);
+    LLVMValueRef to = kernel_smaller(e, LLVMBuildAdd(e->builder, from, run_columns, ""), count);
     LLVMBuildCondBr(e->builder, inner, inside, border);
 
     kernel_position(e, inside);

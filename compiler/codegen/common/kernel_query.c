@@ -74,7 +74,7 @@ static bool node_may_fault(const struct kx *x, void *data)
     }
 }
 
-bool kernel_may_fault(struct kernel_emitter *e, const struct kx *x)
+static bool kernel_may_fault(struct kernel_emitter *e, const struct kx *x)
 {
     return kx_any(x, node_may_fault, e);
 }
@@ -221,6 +221,13 @@ uint64_t kernel_size(struct kernel_emitter *e, const struct ks *first)
     struct size_count count = {e, 0};
     ks_any(first, NULL, count_node, &count);
     return count.nodes;
+}
+
+bool kernel_has_windows(const struct kernel *kernel)
+{
+    for (uint32_t i = 0; i < kernel->in_count; i++)
+        if (kernel->in[i].window_width > 0) return true;
+    return false;
 }
 
 static bool add_local(const struct ks *s, void *data)

@@ -7,7 +7,6 @@
 
 struct kernel_function *kernel_function_of(struct kernel_emitter *e, const struct function *f);
 bool kernel_function_faults(struct kernel_emitter *e, const struct function *function);
-bool kernel_may_fault(struct kernel_emitter *e, const struct kx *x);
 bool kernel_has_effects(const struct kx *x);
 /* May be evaluated though its value is not wanted: no fault, no effect, no loop, no access that
  * might be outside. */
@@ -23,6 +22,8 @@ bool kernel_speculates(const struct kernel_emitter *e);
 /* There are indices or divisors in the function, or in those that it calls, that a condition around the call may keep in
  * range. */
 bool kernel_function_rests_on_proofs(struct kernel_emitter *e, const struct function *function);
+/* Whether some in-port has a 2-D window. */
+bool kernel_has_windows(const struct kernel *kernel);
 /* Bytes of the local variables that the statements declare. */
 uint64_t kernel_locals_bytes(const struct ks *first);
 uint64_t kernel_size(struct kernel_emitter *e, const struct ks *first);

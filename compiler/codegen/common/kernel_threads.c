@@ -48,13 +48,6 @@ static bool has_output_ranges(const struct kernel *kernel)
     return false;
 }
 
-static bool has_batch_windows(const struct kernel *kernel)
-{
-    for (uint32_t i = 0; i < kernel->in_count; i++)
-        if (kernel->in[i].window_width > 0) return true;
-    return false;
-}
-
 /* ---- numbers of threads ---- */
 
 static LLVMValueRef special_register(struct kernel_emitter *e, const char *name)
@@ -257,7 +250,7 @@ static void emit_threads(struct kernel_emitter *e, struct threads *t)
     LLVMValueRef number, all;
     t->first = t->args[KERNEL_PARAM_FIRST];
     t->count = t->args[KERNEL_PARAM_COUNT];
-    if (has_batch_windows(t->kernel))
+    if (kernel_has_windows(t->kernel))
         t->seen = entry_alloca(e, t->ends.in * sizeof(struct kernel_window), "seen");
     /* A record that the caller has not asked for is the thread's own. */
     LLVMValueRef own = entry_alloca(e, sizeof(struct kernel_fault), "fault");

@@ -150,14 +150,6 @@ static void put_round(struct firing *f, const struct ks *loop, uint64_t packet, 
     f->locals[counter->index] = NULL;
 }
 
-static void put_first_rounds(struct firing *f, const struct edge *edge, const struct ks *loop,
-                             uint64_t start, struct ks ***at)
-{
-    enum scalar_type type = compose_counter_of(loop)->variable->type->scalar;
-    for (uint64_t n = start; n < edge->push; n++)
-        put_round(f, loop, n, compose_scalar(f->c, arith_integer(type, n), loop->span), at);
-}
-
 static void put_other_rounds(struct firing *f, const struct edge *edge, const struct ks *loop,
                              struct ks ***at)
 {
@@ -189,7 +181,9 @@ void compose_stream(struct composer *c, struct edge *edge, struct ks ***at)
     compose_firing_begin(&f, at);
     for (const struct ks *s = statements_of(f.m); s != NULL; s = s->next) {
         if (s == loop) {
-            put_first_rounds(&f, edge, loop, start, at);
+            enum scalar_type type = compose_counter_of(loop)->variable->type->scalar;
+            for (uint64_t n = start; n < edge->push; n++)
+                put_round(&f, loop, n, compose_scalar(c, arith_integer(type, n), loop->span), at);
             put_other_rounds(&f, edge, loop, at);
         } else {
             compose_statement(&f, s, at);

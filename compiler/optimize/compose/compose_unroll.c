@@ -4,7 +4,7 @@
  * can be variables.
  *
  * A loop is unrolled if its rounds are known, its variable occurs in the number of a port's element, and the
- * result stays small.  The variable becomes a constant, and so do expressions of it and other constant integers.
+ * result stays small.  The variable becomes a constant, and so do expressions of it and other constants.
  */
 #include "compiler/optimize/compose/compose_internal.h"
 
@@ -22,34 +22,6 @@ static struct ks *expand_list(struct unroller *u, const struct ks *first);
 
 /* ---- constants ---- */
 
-static bool is_exact_constant(const struct kx *x)
-{
-    return x != NULL && x->kind == KX_CONSTANT && !scalar_is_float(x->value.type);
-}
-
-static bool fold_constant(const struct kx *x, struct scalar_value *value)
-{
-    const struct kx *parts[KX_OPERANDS_MAX];
-    struct scalar_value operands[KX_OPERANDS_MAX] = {0};
-    if (!type_is_scalar(x->type) || type_is_float(x->type)) return false;
-    uint32_t count = kx_operands(x, parts);
-    for (uint32_t i = 0; i < count; i++) {
-        if (!is_exact_constant(parts[i])) return false;
-        operands[i] = parts[i]->value;
-    }
-    return count > 0 && arith_operate(kx_operation(x), operands, value);
-}
-
-/* The operand that is evaluated; NULL: this is not known. */
-static struct kx *evaluated_operand(const struct kx *x)
-{
-    if (!type_is_scalar(x->type) || !is_exact_constant(x->left)) return NULL;
-    bool truth = arith_truth(x->left->value);
-    if (x->kind == KX_SELECT) return truth ? x->right : x->third;
-    if (x->kind == KX_LOGICAL) return truth == (x->op == OP_LOGICAL_AND) ? x->right : x->left;
-    return NULL;
-}
-
 static struct kx *expand_child(const struct kx *x, void *data);
 
 static struct kx *expand_expression(struct unroller *u, const struct kx *x)
@@ -60,10 +32,10 @@ static struct kx *expand_expression(struct unroller *u, const struct kx *x)
     struct kx *clone =
         kx_copy(u->c->cx->arena, known ? u->values[x->variable->index] : x, expand_child, u);
     clone->span = x->span;
-    struct kx *side = evaluated_operand(clone);
-    if (side != NULL) return side;
+    struct kx *chosen = kx_chosen(clone);
+    if (chosen != NULL) return chosen;
     struct scalar_value value;
-    if (!fold_constant(clone, &value)) return clone;
+    if (!type_is_scalar(x->type) || !kx_fold(clone, &value)) return clone;
     *clone = (struct kx){
         .kind = KX_CONSTANT, .type = x->type, .span = x->span, .value = value, .cast = x->cast};
     return clone;
@@ -128,7 +100,7 @@ static void expand_statement(struct unroller *u, const struct ks *s, struct ks *
         return;
     }
     struct kx *condition = expand_expression(u, s->expr);
-    if (s->kind == KS_IF && is_exact_constant(condition)) {
+    if (s->kind == KS_IF && condition->kind == KX_CONSTANT) {
         struct ks *taken = compose_put(u->c, at, KS_BLOCK, s->span);
         taken->body = expand_list(u, arith_truth(condition->value) ? s->body : s->otherwise);
         return;

@@ -53,28 +53,31 @@ static struct net *make_net(const struct fuse_scratch *scratch, const struct gra
 
 /* ---- order ---- */
 
+struct ordering {
+    struct arena *arena;
+    const uint32_t *nodes; /* by member */
+    VEC(struct compose_step) steps;
+};
+
+static bool append_step(void *data, uint32_t member, uint64_t firings)
+{
+    struct ordering *o = data;
+    if (o->steps.count == FUSE_FIRINGS_MAX) return false;
+    vec_push(o->arena, &o->steps,
+             (struct compose_step){.node = o->nodes[member], .firings = firings});
+    return true;
+}
+
 bool fuse_order(const struct fuse_scratch *scratch, const struct graph *graph,
                 const struct fuse_group *group, struct compose_group *ordered)
 {
-    VEC(struct compose_step) steps = {0};
-    struct net *net = make_net(scratch, graph, group, true);
-    if (net->too_large) return false;
-    uint32_t left = group->count;
-    for (bool moved = true; moved && left > 0 && steps.count <= FUSE_FIRINGS_MAX;) {
-        moved = false;
-        for (uint32_t i = 0; i < group->count; i++) {
-            uint64_t firings = net_ready(net, i);
-            if (firings == 0) continue;
-            net_fire(net, i, firings);
-            moved = true;
-            left -= net->nodes[i].fired == net->nodes[i].limit;
-            vec_push(scratch->arena, &steps,
-                     (struct compose_step){.node = group->nodes[i], .firings = firings});
-        }
-    }
+    struct ordering ordering = {.arena = scratch->arena, .nodes = group->nodes};
+    uint64_t budget = UINT64_MAX; /* the steps are limited */
+    bool done =
+        net_run_in_turns(make_net(scratch, graph, group, true), &budget, append_step, &ordering);
     *ordered = (struct compose_group){
-        .steps = steps.items, .step_count = steps.count, .kept = scratch->kept};
-    return left == 0 && steps.count <= FUSE_FIRINGS_MAX;
+        .steps = ordering.steps.items, .step_count = ordering.steps.count, .kept = scratch->kept};
+    return done;
 }
 
 /* ---- a part of an iteration ---- */
@@ -132,20 +135,17 @@ static void begin_short(struct net *net, const struct graph_input *short_one)
     }
 }
 
-/* Does a member marked in `outside` fire before the net stops? */
-static bool appears_early(struct net *net, const bool *outside)
+struct early {
+    const bool *outside; /* by member */
+    bool writes;         /* a member that writes outside fires */
+};
+
+static bool stop_at_outside(void *data, uint32_t member, uint64_t firings)
 {
-    for (bool moved = true; moved;) {
-        moved = false;
-        for (uint32_t i = 0; i + 1 < net->node_count; i++) {
-            uint64_t firings = net_ready(net, i);
-            if (firings == 0) continue;
-            if (outside[i]) return true;
-            net_fire(net, i, firings);
-            moved = true;
-        }
-    }
-    return false;
+    struct early *early = data;
+    (void)firings;
+    early->writes = early->outside[member];
+    return !early->writes;
 }
 
 const struct graph_buffer *fuse_partial(const struct fuse_scratch *scratch,
@@ -166,8 +166,11 @@ const struct graph_buffer *fuse_partial(const struct fuse_scratch *scratch,
         const struct graph_input *in = &composite->node.inputs.items[i];
         if (in->peek == 0 || fuse_is_member(group, graph->buffers.items[in->buffer].writer_node))
             continue; /* a kept buffer of a cycle: it lacks packets only if an outside buffer does */
+        struct early early = {.outside = outside};
+        uint64_t budget = UINT64_MAX; /* each member fires as often as in an iteration at most */
         begin_short(net, in);
-        if (appears_early(net, outside)) return &graph->buffers.items[in->buffer];
+        (void)net_run_in_turns(net, &budget, stop_at_outside, &early);
+        if (early.writes) return &graph->buffers.items[in->buffer];
     }
     return NULL;
 }

@@ -185,16 +185,6 @@ static const char *set_tables(struct region_space *space, uint32_t node)
     return reason;
 }
 
-static const char *set_unknown_tables(struct region_space *space, uint32_t node)
-{
-    struct region_node *of = &space->nodes[node];
-    const char *reason = NULL;
-    attempt_begin(space, INIT_STEPS);
-    symbolic_unknown_tables(&space->symbols, of->symbolic.kernel, &of->symbolic.tables);
-    attempt_end(space, &reason);
-    return reason;
-}
-
 static const char *begin_node(struct region_space *space, uint32_t node)
 {
     const struct graph_node *of = &space->graph->nodes.items[node];
@@ -203,7 +193,10 @@ static const char *begin_node(struct region_space *space, uint32_t node)
     if (reason != NULL) return reason;
     space->nodes[node].symbolic.kernel = of->kernel;
     set_member_arguments(space, node);
-    return set_unknown_tables(space, node);
+    attempt_begin(space, INIT_STEPS);
+    symbolic_unknown_tables(&space->symbols, of->kernel, &space->nodes[node].symbolic.tables);
+    attempt_end(space, &reason);
+    return reason;
 }
 
 /* The number of packets of the stream that the values depend on. */

@@ -5,6 +5,7 @@
 
 #include "compiler/optimize/region/dead_work.h"
 #include "compiler/optimize/region/region_rewrite.h"
+#include "compiler/support/set_links.h"
 
 /*
  * An operation and all packets that it depends on are of one strand.  So sets of nodes are united along operands.
@@ -31,16 +32,9 @@ struct sets {
     size_t nodes;
 };
 
-static uint32_t root_of(struct sets *sets, uint32_t at)
-{
-    while (sets->parent[at] != at)
-        at = sets->parent[at] = sets->parent[sets->parent[at]];
-    return at;
-}
-
 static void unite_sets(struct sets *sets, uint32_t a, uint32_t b)
 {
-    sets->parent[root_of(sets, a)] = root_of(sets, b);
+    sets->parent[set_root(sets->parent, a)] = set_root(sets->parent, b);
 }
 
 static uint64_t end_part_count(const struct splitter *p, const struct region_end *end)
@@ -97,7 +91,7 @@ static struct share share_in(struct splitter *p, const struct region *region, st
     uint64_t packets = region->in.items[0].packets;
     struct share share = {ARENA_ARRAY(p->space.scratch, uint32_t, packets), packets};
     for (uint64_t i = 0; i < packets; i++)
-        share.root[i] = root_of(sets, (uint32_t)(sets->nodes + i));
+        share.root[i] = set_root(sets->parent, (uint32_t)(sets->nodes + i));
     return share;
 }
 
@@ -107,7 +101,7 @@ static struct share share_out(struct splitter *p, const struct region *region, s
     uint64_t parts = end_part_count(p, out);
     struct share share = {ARENA_ARRAY(p->space.scratch, uint32_t, out->packets), out->packets};
     for (uint64_t i = 0; i < out->packets; i++)
-        share.root[i] = root_of(sets, (uint32_t)out->values[i * parts].bits);
+        share.root[i] = set_root(sets->parent, (uint32_t)out->values[i * parts].bits);
     return share;
 }
 

@@ -71,11 +71,6 @@ static inline void prt_io_reader_consume(struct prt_io_reader *reader, size_t by
     reader->offset += bytes;
 }
 
-/* One read(2) of up to `bytes` into `target`, past the (empty) buffer.  0: the end; of a regular file
- * that has become shorter before it was read PRT_E_TRUNCATED. */
-enum prt_status prt_io_reader_direct(struct prt_io_reader *reader, void *target, size_t bytes,
-                                     size_t *count, struct prt_error *error);
-
 /* Continues at this byte, counted from the place at which reading began.  Of a pipe, only bytes in the
  * buffer can be read again. */
 enum prt_status prt_io_reader_seek(struct prt_io_reader *reader, uint64_t position,

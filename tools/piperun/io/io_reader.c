@@ -132,7 +132,9 @@ static enum prt_status examine_end(const struct prt_io_reader *reader, struct pr
                             (long long)status.st_size);
 }
 
-enum prt_status prt_io_reader_direct(struct prt_io_reader *reader, void *target, size_t bytes,
+/* One read(2) of up to `bytes` into `target`, past the (empty) buffer.  0: the end; of a regular file
+ * that has become shorter before it was read PRT_E_TRUNCATED. */
+static enum prt_status read_directly(struct prt_io_reader *reader, void *target, size_t bytes,
                                      size_t *count, struct prt_error *error)
 {
     bool must_wait = false;
@@ -162,8 +164,8 @@ enum prt_status prt_io_reader_need(struct prt_io_reader *reader, size_t bytes,
     reader->begin = 0;
     while (reader->end < bytes && !reader->at_end) {
         size_t got;
-        enum prt_status status = prt_io_reader_direct(
-            reader, reader->data + reader->end, PRT_IO_BUFFER_BYTES - reader->end, &got, error);
+        enum prt_status status = read_directly(reader, reader->data + reader->end,
+                                               PRT_IO_BUFFER_BYTES - reader->end, &got, error);
         if (status != PRT_OK) return status;
         reader->end += got;
     }
@@ -255,7 +257,7 @@ static enum prt_status take_direct(struct prt_io_reader *reader, size_t width, v
                                    size_t count, size_t *taken, struct prt_error *error)
 {
     size_t got;
-    enum prt_status status = prt_io_reader_direct(reader, packets, count * width, &got, error);
+    enum prt_status status = read_directly(reader, packets, count * width, &got, error);
     if (status != PRT_OK) return status;
     size_t part = got % width;
     memcpy(reader->data, (unsigned char *)packets + got - part, part);
