@@ -104,8 +104,7 @@ enum prt_status prt_queue_open(struct prt_queue_table *table, struct prt_device_
     return status;
 }
 
-/* The open queue of that number, or NULL. */
-static struct prt_queue *find_open_queue(struct prt_queue_table *table, uint32_t queue)
+struct prt_queue *prt_queue_find(struct prt_queue_table *table, uint32_t queue)
 {
     return queue < table->count && table->queues[queue].open ? &table->queues[queue] : NULL;
 }
@@ -115,7 +114,7 @@ enum prt_status prt_queue_admit(struct prt_queue_table *table, uint32_t queue,
                                 const union dispatch_packet *packet, struct prt_queue **found,
                                 struct prt_error *error)
 {
-    struct prt_queue *q = find_open_queue(table, queue);
+    struct prt_queue *q = prt_queue_find(table, queue);
     if (q == NULL) return prt_error_set(error, PRT_E_INVALID_VALUE, "there is no such queue");
     enum prt_status status = prt_packet_decode(processor, packet, error);
     if (status != PRT_OK) return status;
@@ -130,7 +129,7 @@ enum prt_status prt_queue_admit(struct prt_queue_table *table, uint32_t queue,
  * neighbours. */
 enum prt_status prt_queue_close(struct prt_queue_table *table, uint32_t queue)
 {
-    struct prt_queue *q = find_open_queue(table, queue);
+    struct prt_queue *q = prt_queue_find(table, queue);
     if (q == NULL) return PRT_E_INVALID_VALUE;
     if (q->in_flight > 0) return PRT_E_BUSY;
     q->open = false;

@@ -54,6 +54,9 @@ enum prt_status prt_queue_close(struct prt_queue_table *table, uint32_t queue);
 /* Closes all and frees the table's memory. */
 void prt_queue_table_free(struct prt_queue_table *table);
 
+/* The open queue of that number, or NULL. */
+struct prt_queue *prt_queue_find(struct prt_queue_table *table, uint32_t queue);
+
 /* PRT_OK: the packet is valid and accepted, the queue has taken it, `*found` is the queue;
  * the processor has its launches.  PRT_E_PACKET, PRT_E_BUSY, PRT_E_INVALID_VALUE as in device.h's
  * enqueue: nothing has changed. */
