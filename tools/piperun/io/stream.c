@@ -204,6 +204,8 @@ enum prt_status prt_source_open_packets(const struct prt_port_spec *spec,
         return status;
     }
     opened->information.at_hand = opened->reader == NULL || opened->reader->regular;
+    if (opened->reader != NULL && opened->reader->regular)
+        opened->information.bytes = opened->reader->size_bytes;
     *source = opened;
     return PRT_OK;
 }
@@ -225,6 +227,11 @@ enum prt_status prt_source_read(struct prt_source *source, void *packets, size_t
     if (*count > 0) return PRT_OK; /* a failure waits for the next call */
     source->ended = true;
     return source->failed == PRT_OK ? PRT_OK : repeat_failure(source, error);
+}
+
+uint64_t prt_source_offset(const struct prt_source *source)
+{
+    return source->reader != NULL ? source->reader->offset : 0;
 }
 
 void prt_source_information(const struct prt_source *source,

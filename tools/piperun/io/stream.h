@@ -97,6 +97,9 @@ bool prt_packet_is_record(const struct prt_packet *packet);
  * struct of scalars of one type; else 1. */
 uint32_t prt_packet_channels(const struct prt_packet *packet);
 
+/* A scalar in memory, as an f64 that is nearest to it. */
+double prt_scalar_value(enum scalar_type type, const void *scalar);
+
 /* One PORT=PATH[,ITEM...].  Fields not given are zero. */
 struct prt_port_spec {
     char *port;
@@ -176,6 +179,7 @@ struct prt_source_information {
     uint32_t height_packets;
     uint32_t channels; /* 0 if the format has none */
     bool at_hand;      /* reading never waits: a regular file, a generator; not a pipe */
+    uint64_t bytes;    /* of a regular file; else 0 */
 };
 
 /* Opens what `spec` names for a port of type `packet`, and reads the header.  `environment` NULL:
@@ -203,6 +207,9 @@ enum prt_status prt_source_read(struct prt_source *source, void *packets, size_t
  * numbers are PRT_E_FORMAT.  Formats without such a field are PRT_E_USAGE.) */
 void prt_source_information(const struct prt_source *source,
                             struct prt_source_information *information);
+
+/* The bytes of the file before the next packet; roughly, where a format is compressed. */
+uint64_t prt_source_offset(const struct prt_source *source);
 
 /* NULL is allowed. */
 void prt_source_close(struct prt_source *source);
