@@ -40,6 +40,8 @@ static const char usage_text[] =
     "                channels=N; by file ending if not given.  TYPE is f32, i16, u8 and so on,\n"
     "                with le or be after it; s16le is i16le.  On a simulated device arrive=RATE,\n"
     "                arrive=@FILE: when packets of an input arrive (48000, 44.1kHz, 30000/1001).\n"
+    "                csv: headings, separator=C (such as ';' or tab); of inputs comment=C, "
+    "missing=VALUE.\n"
     "                full: an input is processed when its port is full, not as packets arrive\n"
     "  -D NAME=VALUE           value of an argument of the pipeline; of a source file, of a "
     "compile-time parameter too\n"

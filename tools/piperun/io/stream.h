@@ -119,13 +119,18 @@ struct prt_port_spec {
     uint64_t arrive_packets, arrive_seconds;
     char *arrive_path; /* arrive=@FILE; NULL: no list */
     bool full;         /* the in-port is not eager */
+    /* Of csv. */
+    bool headings;  /* the first line has names of columns */
+    char separator; /* separator=C; 0: a comma */
+    char comment;   /* comment=C; 0: there are none */
+    char *missing;  /* missing=TEXT; NULL: a missing number is an error */
 };
 
 /* Parses `text`: PORT=PATH[,ITEM...].
  *   PATH   a file; `-` standard input or output; `null`; gen:ramp[:COUNT], gen:noise:SEED[:COUNT],
  *          gen:zeros[:COUNT].  It ends at the first comma.  `./null` names a file of that name.
  *   ITEM   raw  raw:TYPE  npy  wav  wav:TYPE  aiff  aiff:TYPE  flac  flac:TYPE  ogg  pgm  ppm  png  csv  null  rate=N  width=N  channels=N
- *          arrive=RATE  arrive=@FILE (arrival_text.h)  full
+ *          arrive=RATE  arrive=@FILE (arrival_text.h)  full  headings  separator=C  comment=C  missing=TEXT
  *   TYPE   bool i8..i64 u8..u64 f16 bf16 f32 f64, aliases s8..s64, each with le or be after it
  *   N      decimal, 1 to 2^31 - 1; COUNT and SEED decimal or 0x hexadecimal, below 2^64
  * Without a format the file's ending decides: .raw .bin .npy .wav .aiff .aif .flac .ogg .pgm .ppm .pnm .png

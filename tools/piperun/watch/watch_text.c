@@ -16,8 +16,8 @@
 void watch_frame_begin(struct watch_frame *frame, uint32_t columns, uint32_t rows, bool colour,
                        char *text, size_t size)
 {
-    *frame = (struct watch_frame){
-        .columns = columns, .rows = rows, .colour = colour, .text = text, .size = size};
+    *frame = (struct watch_frame){.columns = columns, .rows = rows, .colour = colour, .size = size};
+    frame->text = text;
 }
 
 /* The bytes of `line` that fit so many columns. */
@@ -332,7 +332,7 @@ void watch_table(struct watch_frame *frame, const struct watch_sample *before,
 
 /* ---- the scope ---- */
 
-enum { LABEL_COLUMNS = 11, DOTS_ACROSS = 2, DOTS_DOWN = 4, CELLS_MAX = 400 };
+enum { LABEL_COLUMNS = 11, DOTS_ACROSS = 2, DOTS_DOWN = 4, CELLS_ACROSS = 400 };
 
 struct range {
     double least, most; /* least > most: no value is finite */
@@ -385,7 +385,7 @@ static void draw_cells(unsigned char *cells, uint32_t cell_count, uint32_t row, 
 static void add_scope_row(struct watch_frame *frame, const char *label, const unsigned char *cells,
                           uint32_t cell_count, bool braille)
 {
-    char line[LABEL_COLUMNS + 3 * CELLS_MAX + 16];
+    char line[LABEL_COLUMNS + 3 * CELLS_ACROSS + 16];
     int used = snprintf(line, sizeof line, "%*s ", LABEL_COLUMNS, label);
     for (uint32_t i = 0; i < cell_count && used > 0; i++) {
         if (braille && cells[i] != 0) { /* U+2800 and the dots, in UTF-8 */
@@ -403,12 +403,12 @@ static void add_scope_row(struct watch_frame *frame, const char *label, const un
 void watch_scope(struct watch_frame *frame, const char *title, const double *values, size_t count,
                  uint32_t rows, bool braille)
 {
-    unsigned char cells[CELLS_MAX];
+    unsigned char cells[CELLS_ACROSS];
     char label[32];
     struct range range = values_range(values, count);
     uint32_t cell_count =
         frame->columns > LABEL_COLUMNS + 2 ? frame->columns - LABEL_COLUMNS - 2 : 0;
-    if (cell_count > CELLS_MAX) cell_count = CELLS_MAX;
+    if (cell_count > CELLS_ACROSS) cell_count = CELLS_ACROSS;
     watch_frame_line(frame, true, title);
     for (uint32_t row = 0; row < rows; row++) {
         bool known = range.least <= range.most;
