@@ -197,8 +197,8 @@ REPLAYS      := $(if $(wildcard tests/fuzz/replay.c),$(FUZZ_SRC:tests/fuzz/%.c=$
 TEST_OBJ     := $(patsubst %.c,$(B)/obj/%.o,$(TEST_SRC) $(HELPER_SRC) $(FUZZ_SRC) \
                 $(wildcard tests/fuzz/replay.c tests/fuzz/damage.c tests/fault/client.c))
 ENTRY_OBJ    := $(B)/obj/base/entry/process_entry.o
-TOOL_OBJ     := $(patsubst %.c,$(B)/obj/%.o,$(filter-out tools/piperun/io/%,$(TOOL_SRC)))
-TOOL_IO_OBJ  := $(patsubst %.c,$(B)/obj/%.o,$(filter tools/piperun/io/%,$(TOOL_SRC)))
+TOOL_OBJ     := $(patsubst %.c,$(B)/obj/%.o,$(filter-out tools/piperun/io/% tools/piperun/watch/%,$(TOOL_SRC)))
+TOOL_IO_OBJ  := $(patsubst %.c,$(B)/obj/%.o,$(filter tools/piperun/io/% tools/piperun/watch/%,$(TOOL_SRC)))
 MAIN_OBJ     := $(L)/compiler/commands/pipec.o $(TOOL_OBJ) $(ENTRY_OBJ)
 OBJECTS      := $(LANG_OBJ) $(BASE_OBJ) $(CORE_OBJ) $(MODEL_OBJ) $(RUNTIME_OBJ) $(TOOL_IO_OBJ) $(COMPILER_OBJ) $(MAIN_OBJ)
 
@@ -321,7 +321,7 @@ so_flags = -shared $(CET_LINK) -Wl,-soname,$(@F) -Wl,--version-script=$(B)/piper
 
 $(B)/piperun: $(TOOL_OBJ) $(ENTRY_OBJ) $(B)/libpiperun.a $(B)/libpipert.a $(B)/sources
 	$(call link,-pie $(CET_LINK) $(CET_ENTRY)) $(TOOL_LIBS) $(edit_libs)
-# The readers and writers of piperun: programs that embed the runtime do not need them, nor their libraries.
+# The readers and writers of piperun, and its pictures of a run: programs that embed the runtime do not need them, nor their libraries.
 $(B)/libpiperun.a: $(TOOL_IO_OBJ) $(B)/sources
 	$(archive)
 

@@ -11,7 +11,7 @@ BEGIN {
           "compiler/optimize/region compiler/optimize compiler/plan compiler/codegen/common compiler/codegen/x86 compiler/codegen/ptx compiler/emit compiler/describe " \
           "compiler/driver compiler/editor compiler/commands " \
           "runtime/load runtime/verify runtime/device runtime/backend/null runtime/backend/sim runtime/backend/cpu runtime/backend/cuda " \
-          "runtime/sched runtime/host runtime/observe runtime/debug tools/piperun/io tools/piperun", order, " ")
+          "runtime/sched runtime/host runtime/observe runtime/debug tools/piperun/io tools/piperun/watch tools/piperun", order, " ")
     for (i in order) rank[order[i]] = i + 0
     half["base"] = "base"
     half["lang"] = "lang"

@@ -733,6 +733,11 @@ void prt_run_tell_standing(struct prt_run *run, prt_standing_callback write, voi
     prt_run_state_ask(run->sched, write, context);
 }
 
+void prt_run_visit(struct prt_run *run, prt_visit_callback visit, void *context)
+{
+    prt_run_state_visit(run->sched, visit, context, run);
+}
+
 /* ---- faults ---- */
 
 bool prt_run_fault(const struct prt_run *run, struct prt_fault_information *information)

@@ -40,6 +40,7 @@
 
 #include "lang/scalar.h"
 #include "runtime/host/field.h"
+#include "runtime/sched/moment.h"
 #include "runtime/sched/observer.h"
 #include "runtime/host/pipert_device.h"
 #include "base/status.h"

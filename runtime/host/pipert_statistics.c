@@ -4,6 +4,7 @@
 #include "base/arithmetic.h"
 #include "model/self_driven.h"
 #include "runtime/sched/arrival_port.h"
+#include "runtime/sched/run_state.h"
 #include "runtime/sched/stage_profile.h"
 
 uint64_t prt_run_total_cycles(const struct prt_run *run)
@@ -100,6 +101,33 @@ bool prt_run_stage(const struct prt_run *run, uint32_t index,
         .switch_cycles = stage->switch_cycles,
     };
     return true;
+}
+
+bool prt_run_stage_moment(const struct prt_run *run, uint32_t stage,
+                          struct prt_stage_moment *moment)
+{
+    if (stage >= run->program->container.stage_count) return false;
+    prt_run_state_stage(run->sched, stage, moment);
+    return true;
+}
+
+bool prt_run_buffer_moment(const struct prt_run *run, uint32_t buffer,
+                           struct prt_buffer_moment *moment)
+{
+    if (buffer >= run->program->container.buffer_count) return false;
+    prt_run_state_buffer(run->sched, buffer, moment);
+    return true;
+}
+
+bool prt_run_port_moment(const struct prt_run *run, uint32_t port, struct prt_buffer_moment *moment)
+{
+    return port < run->program->port_count &&
+           prt_run_buffer_moment(run, run->program->ports[port], moment);
+}
+
+uint64_t prt_run_moment_cycles(const struct prt_run *run)
+{
+    return prt_run_total_cycles(run);
 }
 
 static void count_arrivals(const struct prt_sched *s, uint32_t buffer,

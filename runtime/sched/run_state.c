@@ -9,12 +9,27 @@
 
 /* ---- requests ---- */
 
-void prt_run_state_ask(struct prt_sched *s, prt_run_state_write write, void *context)
+/* The scheduler answers before its next instruction, or rests, and is answered for here. */
+static void demand_answer(struct prt_sched *s)
 {
-    s->ask_write = write;
-    s->ask_context = context;
     atomic_store(&s->core->asked, true);
     if (atomic_load(&s->doing) != PRT_DOING_WORK) prt_run_state_answer(s);
+}
+
+void prt_run_state_ask(struct prt_sched *s, prt_run_state_write write, void *context)
+{
+    s->ask_context = context;
+    atomic_store(&s->ask_write, write);
+    demand_answer(s);
+}
+
+void prt_run_state_visit(struct prt_sched *s, prt_visit_callback visit, void *context,
+                         const struct prt_run *run)
+{
+    s->visit_context = context;
+    s->visit_run = run;
+    atomic_store(&s->visit, visit);
+    demand_answer(s);
 }
 
 /* ---- text ---- */
@@ -155,26 +170,40 @@ static void put_room_wait(struct text *t, const struct prt_sched *s, const struc
     put_string(t, ")");
 }
 
-/* The first reason why the stage cannot fire or run its finish; false: there is none. */
-static bool put_wait(struct text *t, const struct prt_sched *s, const struct core_stage *stage)
+/* The first reason why a stage cannot fire or run its finish: one of the two. */
+struct lack {
+    const struct core_input *input;   /* that holds too few packets, or NULL */
+    const struct core_output *output; /* that has too little room, or NULL */
+};
+
+static struct lack find_lack(const struct prt_sched *s, const struct core_stage *stage)
 {
     bool runs = stage->life == CORE_RUNNING;
     for (uint32_t i = 0; runs && i < stage->input_count; i++) {
         const struct core_input *input = core_input(s->core, stage, i);
-        if (core_ready_input(s->core, stage, input, false, 1) > 0 && !is_filled_now(s, input))
-            continue;
-        put_packets_wait(t, s, stage, input);
-        return true;
+        if (core_ready_input(s->core, stage, input, false, 1) == 0 || is_filled_now(s, input))
+            return (struct lack){.input = input};
     }
     for (uint32_t i = 0; i < stage->output_count; i++) {
         const struct core_output *output = core_output(s->core, stage, i);
-        if (core_fifo_room(prt_output_buffer(s, output)->fifo) >=
+        if (core_fifo_room(prt_output_buffer(s, output)->fifo) <
             core_ready_wanted_room(s->core, stage, output))
-            continue;
-        put_room_wait(t, s, stage, output);
-        return true;
+            return (struct lack){.output = output};
     }
-    return false;
+    return (struct lack){.input = NULL};
+}
+
+static enum prt_stage_doing stage_doing(const struct prt_sched *s, const struct core_stage *stage,
+                                        struct lack *lack)
+{
+    *lack = (struct lack){.input = NULL};
+    if (stage->in_flight) return PRT_STAGE_IN_FLIGHT;
+    if (stage->life == CORE_ENDED) return PRT_STAGE_ENDED;
+    if (stage->life == CORE_FAULTED) return PRT_STAGE_FAULTED;
+    if (stage->stopped) return PRT_STAGE_STOPPED;
+    *lack = find_lack(s, stage);
+    if (lack->input != NULL) return PRT_STAGE_LACKS_PACKETS;
+    return lack->output != NULL ? PRT_STAGE_LACKS_ROOM : PRT_STAGE_READY;
 }
 
 static void put_ready(struct text *t, const struct prt_sched *s, struct core_stage *stage)
@@ -206,21 +235,24 @@ static void put_flight(struct text *t, const struct core_stage *stage)
 
 static void put_state(struct text *t, const struct prt_sched *s, struct core_stage *stage)
 {
-    if (stage->in_flight) {
-        put_flight(t, stage);
-    } else if (stage->life == CORE_ENDED) {
-        put_string(t, "ended");
-    } else if (stage->life == CORE_FAULTED) {
+    struct lack lack;
+    switch (stage_doing(s, stage, &lack)) {
+    case PRT_STAGE_IN_FLIGHT: put_flight(t, stage); return;
+    case PRT_STAGE_ENDED: put_string(t, "ended"); return;
+    case PRT_STAGE_FAULTED:
         put_string(t, core_faults(s->core)[core_stage_number(s->core, stage)].there
                           ? "has faulted"
                           : "needs what a fault keeps back");
-    } else if (stage->stopped) {
-        put_string(t, "has stopped");
-    } else if (!put_wait(t, s, stage)) {
+        return;
+    case PRT_STAGE_STOPPED: put_string(t, "has stopped"); return;
+    case PRT_STAGE_LACKS_PACKETS: put_packets_wait(t, s, stage, lack.input); return;
+    case PRT_STAGE_LACKS_ROOM: put_room_wait(t, s, stage, lack.output); return;
+    case PRT_STAGE_READY:
         if (stage->life == CORE_RUNNING)
             put_ready(t, s, stage);
         else
             put_string(t, "ready: its finish");
+        return;
     }
 }
 
@@ -331,10 +363,9 @@ static void put_doing(struct text *t, const struct prt_sched *s, enum prt_doing 
     }
 }
 
-void prt_run_state_answer(struct prt_sched *s)
+static void write_standing_text(struct prt_sched *s, prt_run_state_write write)
 {
-    struct text t = {.write = s->ask_write, .context = s->ask_context};
-    atomic_store(&s->core->asked, false);
+    struct text t = {.write = write, .context = s->ask_context};
     put_string(&t, "cycle ");
     /* the device's clock does not have the cycles of the last instructions yet */
     put_number(&t, s->ops->now_cycles(s->device) + s->core->instruction_cycles -
@@ -346,4 +377,43 @@ void prt_run_state_answer(struct prt_sched *s)
     put_buffers(&t, s);
     flush_text(&t);
     t.write(t.context, "", 0);
+}
+
+void prt_run_state_answer(struct prt_sched *s)
+{
+    atomic_store(&s->core->asked, false);
+    prt_run_state_write write = atomic_exchange(&s->ask_write, NULL);
+    if (write != NULL) write_standing_text(s, write);
+    prt_visit_callback visit = atomic_exchange(&s->visit, NULL);
+    if (visit != NULL) visit(s->visit_context, s->visit_run);
+}
+
+/* ---- one stage, one buffer ---- */
+
+void prt_run_state_stage(const struct prt_sched *s, uint32_t index, struct prt_stage_moment *moment)
+{
+    struct lack lack;
+    const struct core_stage *stage = &s->stages[index];
+    const struct container_node *node = prt_stage_node(s, stage);
+    *moment = (struct prt_stage_moment){
+        .name = prt_container_text(s->container, node->name),
+        .kernel = prt_container_text(s->container, node->kernel_title),
+        .doing = stage_doing(s, stage, &lack),
+        .buffer = UINT32_MAX,
+        .firings = stage->firings,
+        .busy_cycles = stage->execute_cycles + stage->launch_cycles + stage->switch_cycles};
+    if (lack.input != NULL) moment->buffer = lack.input->buffer;
+    if (lack.output != NULL) moment->buffer = lack.output->buffer;
+}
+
+void prt_run_state_buffer(const struct prt_sched *s, uint32_t index,
+                          struct prt_buffer_moment *moment)
+{
+    const struct core_fifo *fifo = s->buffers[index].fifo;
+    *moment =
+        (struct prt_buffer_moment){.name = buffer_name(s, &s->buffers[index]),
+                                   .held_packets = fifo->written_packets - fifo->oldest_packets,
+                                   .depth_packets = fifo->depth_packets,
+                                   .packets = fifo->written_packets,
+                                   .closed = fifo->closed};
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run_state: the state of a run while it executes, as text: every stage and every buffer.
+ * run_state: the state of a run while it executes: every stage and every buffer, as text and as numbers (moment.h).
  *
  * For signal handlers in the scheduler's thread.  The scheduler *rests* before and after the run, and while it waits
  * for a callback of the host or for the device (in that time it may execute kernels itself).  Then its tables do not
@@ -18,7 +18,11 @@
 /* Has the text written, now or before the next instruction.  `write` is called in the scheduler's thread. */
 void prt_run_state_ask(struct prt_sched *sched, prt_run_state_write write, void *context);
 
-/* Writes the text that was asked for. */
+/* Has `visit` called with `run`, now or before the next instruction, in the scheduler's thread. */
+void prt_run_state_visit(struct prt_sched *sched, prt_visit_callback visit, void *context,
+                         const struct prt_run *run);
+
+/* Does what has been asked for. */
 void prt_run_state_answer(struct prt_sched *sched);
 /* Called before each instruction. */
 static inline void prt_run_state_attend(struct prt_sched *sched)
@@ -42,4 +46,9 @@ static inline enum prt_doing prt_run_state_set(struct prt_sched *s, enum prt_doi
     return before;
 }
 
+/* For visits.  Requires: indices in range. */
+void prt_run_state_stage(const struct prt_sched *sched, uint32_t stage,
+                         struct prt_stage_moment *moment);
+void prt_run_state_buffer(const struct prt_sched *sched, uint32_t buffer,
+                          struct prt_buffer_moment *moment);
 #endif

@@ -30,6 +30,7 @@
 #include "runtime/load/image.h"
 #include "runtime/load/reader.h"
 #include "runtime/sched/indices.h"
+#include "runtime/sched/moment.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -205,8 +206,11 @@ struct prt_sched {
     uint64_t suspensions; /* of all in-ports */
 
     /* Requests for the state of the run (run_state.h). */
-    prt_run_state_write ask_write;
+    _Atomic(prt_run_state_write) ask_write; /* NULL: the text is not asked for */
     void *ask_context;
+    _Atomic(prt_visit_callback) visit; /* NULL: no visit is asked for */
+    void *visit_context;
+    const struct prt_run *visit_run;
     const struct prt_buffer *doing_buffer; /* buffer of the port that `doing` is about, or NULL */
     atomic_int doing;                      /* enum prt_doing */
     /* by stage: in the cycle of a replay, only whose waits are explained; else NULL */

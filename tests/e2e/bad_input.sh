@@ -112,7 +112,7 @@ END
 "$PIPEC" wide.pipe -o wide.pbc
 printf 'r,g,b\n1,2,3\n' >headed.csv
 printf '1;2;3\n' >semicolons.csv
-expect "a csv with headings" 1 "headed.csv:1: 'r' at byte 0 is not a number of type u8, and there can be no line of headings" "$PIPERUN" wide.pbc x=headed.csv y=null
+expect "a csv with headings" 1 "headed.csv:1:1: 'r' is not a number of type u8; if this is a line of headings, add 'headings'" "$PIPERUN" wide.pbc x=headed.csv y=null
 expect "a csv with semicolons" 1 "has 1 column, not 3: write commas between them" "$PIPERUN" wide.pbc x=semicolons.csv y=null
 expect "channels= against the packets" 2 "o.png: channels= says 1 channel, and a packet of type u8x3 holds 3: leave it out" \
     "$PIPERUN" wide.pbc x=gen:zeros:4 y=o.png,width=2,channels=1

@@ -99,6 +99,17 @@ printf '1,2,3\n' > short.csv
 check missing_columns_are_said refused "has 3 columns, not 6" p=short.csv "$@"
 printf '1,2,3,4,5,6,7\n' > long.csv
 check surplus_columns_are_said refused "has 7 columns, not 6" p=long.csv "$@"
+# Headings in another order, with a column more, and the marks of other programs.
+again p=p.npy b=b.npy s=s.npy c=c.npy p2=named.csv,headings b2=null s2=named_s.csv,headings,separator=tab c2=null
+check headings_are_names_of_fields test "$(head -n 1 named.csv)" = 'id,pos[0],pos[1],pos[2],pair[0],pair[1]'
+check or_of_ports test "$(head -n 1 named_s.csv)" = "$(printf 's2[0]\ts2[1]')"
+awk -F, -v OFS=';' '{ print $6, $5, $4, NR == 1 ? "note" : "\"a;\n\"\"b\"", $3, NR == 4 ? "" : $2, $1 } NR == 2 { print "# a log" }' \
+    named.csv > turned.csv
+check columns_are_found_by_their_names again 'p=turned.csv,headings,separator=;,comment=#,missing=2' b=b.npy s=s.npy c=c.npy \
+    p2=p2.npy b2=b2.npy s2=s2.npy c2=c2.npy
+check and_are_the_same_packets same npy
+check errors_have_line_and_column refused "error: turned.csv:8:10: a number of type f64 is missing; missing=VALUE would fill it in" \
+    'p=turned.csv,headings,separator=;,comment=#' "$@"
 cat > wide.pipe <<'END'
 kernel copy(in i32[20] x, out i32[20] y) { y <- x[0]; }
 pipeline main(in i32[20] x, out i32[20] y) { x -> copy -> y; }

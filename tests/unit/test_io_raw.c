@@ -643,7 +643,7 @@ static void csv_that_is_no_number_is_refused_with_its_line(void **state)
             io_read_stream(io_path("a.csv"), "", rows[i].packet, read, 4, 4, &count, &error),
             PRT_E_FORMAT);
         assert_int_equal(count, 2);
-        assert_int_equal(error.offset, 4);
+        assert_in_range(error.offset, 4, 6); /* of the word, or where too many columns begin */
         assert_non_null(strstr(error.message, "a.csv:3:"));
     }
 }
@@ -680,7 +680,8 @@ static void a_line_of_headings_is_named(void **state)
         assert_int_equal(
             io_read_stream(io_path("a.csv"), "", SCALAR_F64, read, 4, 4, &count, &error),
             PRT_E_FORMAT);
-        assert_true((strstr(error.message, "line of headings") != NULL) == rows[i].heading);
+        assert_true((strstr(error.message, "if this is a line of headings, add 'headings'") !=
+                     NULL) == rows[i].heading);
     }
 }
 
@@ -696,15 +697,16 @@ static void csv_lines_have_the_columns_of_a_packet(void **state)
     static const struct prt_packet wide = {"wide", 70004, many, SCALAR_U8, 2};
     static const struct {
         const char *text, *message; /* NULL: read */
-    } rows[] = {{"1,2,3\n", NULL},
-                {" 1 ,\t2,3 ", NULL},
-                {"1\n", "has 1 column, not 3: write commas between them"},
-                {"1,2\n", "has 2 columns, not 3"},
-                {"1,2,3,4\n", "has 4 columns, not 3"},
-                {"1,2,\n", "'' at byte 0 is not a number of type u8"},
-                {",2,3\n", "'' at byte 0 is not a number of type f32"},
-                {"1, ,3\n", "'' at byte 0 is not a number of type u8"},
-                {"1,2,256\n", "'256' at byte 0 is not a number of type u8"}};
+    } rows[] = {
+        {"1,2,3\n", NULL},
+        {" 1 ,\t2,3 ", NULL},
+        {"1\n", "has 1 column, not 3: write commas between them"},
+        {"1,2\n", "has 2 columns, not 3"},
+        {"1,2,3,4\n", "has 4 columns, not 3"},
+        {"1,2,\n", "c.csv:1:5: a number of type u8 is missing; missing=VALUE would fill it in"},
+        {",2,3\n", "c.csv:1:1: a number of type f32 is missing"},
+        {"1, ,3\n", "c.csv:1:3: a number of type u8 is missing"},
+        {"1,2,256\n", "c.csv:1:5: '256' is not a number of type u8"}};
     struct prt_port_spec spec;
     struct prt_source *source = NULL;
     char text[512];

@@ -205,7 +205,8 @@ static void what_is_wrong_is_said_with_its_mend(void **state)
          "port 'y': 'F32' is a type, and a port needs a format; did you mean 'raw:F32'?"},
         {"y=a,mp3", "port 'y': 'mp3' is no format and no option of a port: raw raw:TYPE npy wav "
                     "aiff flac ogg pgm ppm png "
-                    "csv null rate=N width=N channels=N arrive=RATE arrive=@FILE full (a path "
+                    "csv null rate=N width=N channels=N arrive=RATE arrive=@FILE full headings "
+                    "separator=C comment=C missing=VALUE (a path "
                     "ends at its first comma)"},
         {"y=a.raw,", "port 'y': nothing follows a comma: leave it out, or name a format"},
         {"y=gen:ramp:0x12345678123456789", "port 'y': the packets of gen:ramp are a whole number "
@@ -216,7 +217,8 @@ static void what_is_wrong_is_said_with_its_mend(void **state)
         {"y=a,an_item_that_is_longer_than_32_bytes",
          "port 'y': 'an_item_that_is_longer_than_32_bytes' is no format and no option of a port: "
          "raw raw:TYPE npy wav aiff flac ogg pgm ppm png csv null rate=N width=N channels=N "
-         "arrive=RATE arrive=@FILE full (a path ends at its first comma)"},
+         "arrive=RATE arrive=@FILE full headings separator=C comment=C missing=VALUE (a path ends "
+         "at its first comma)"},
         {"x=a,arrive",
          "port 'x': arrive= takes the packets that arrive in a second, such as 48000, "
          "44.1kHz or 30000/1001, or @FILE with a line for each arrival, not ''"},

@@ -593,6 +593,70 @@ static void a_stall_tells_its_first_wait_whatever_the_length_of_a_name(void **un
     prt_program_free(program);
 }
 
+/* ---- visits ---- */
+
+struct seen {
+    struct told told; /* a request for the text, in the visit's company */
+    uint32_t visits;
+    struct prt_stage_moment stage;
+    struct prt_buffer_moment buffer, port;
+};
+
+static void look(void *context, const struct prt_run *run)
+{
+    struct seen *seen = context;
+    seen->visits++;
+    assert_true(prt_run_stage_moment(run, 0, &seen->stage));
+    assert_false(prt_run_stage_moment(run, 1000, &seen->stage));
+    assert_true(prt_run_buffer_moment(run, 0, &seen->buffer));
+    assert_false(prt_run_buffer_moment(run, 1000, &seen->buffer));
+    assert_true(
+        prt_run_port_moment(run, prt_program_find_port(prt_run_program(run), "x"), &seen->port));
+    assert_false(prt_run_port_moment(run, 1000, &seen->port));
+}
+
+static struct prt_run *visited;
+
+static enum prt_status visit_and_end(void *context, void *packets, size_t capacity, size_t *count,
+                                     struct prt_error *error)
+{
+    struct seen *seen = context;
+    (void)packets;
+    (void)capacity;
+    (void)error;
+    prt_run_visit(visited, look, seen);
+    assert_int_equal(seen->visits, 2);
+    prt_run_tell_standing(visited, hear, &seen->told);
+    assert_int_equal(seen->visits, 2); /* once for each request */
+    *count = 0;
+    return PRT_OK;
+}
+
+static void a_visit_sees_how_a_run_stands(void **unused)
+{
+    (void)unused;
+    struct prt_program *program = pairs();
+    static struct seen seen;
+    assert_int_equal(prt_run_create(program, NULL, &visited, NULL), PRT_OK);
+    prt_run_bind_input(visited, prt_program_find_port(program, "x"), visit_and_end, &seen, NULL);
+    prt_run_visit(visited, look, &seen);
+    assert_int_equal(seen.visits, 1);
+    assert_int_equal(seen.told.ends, 0);
+    assert_int_equal(prt_run_moment_cycles(visited), 0);
+    assert_int_equal(prt_run_execute(visited, NULL), PRT_OK);
+    assert_int_equal(seen.stage.doing, PRT_STAGE_LACKS_PACKETS);
+    assert_string_equal(seen.port.name, "x");
+    assert_int_equal(seen.port.depth_packets, 64);
+    assert_false(seen.port.closed);
+    prt_run_visit(visited, look, &seen);
+    assert_int_equal(seen.stage.doing, PRT_STAGE_ENDED);
+    assert_int_equal(seen.stage.buffer, UINT32_MAX);
+    assert_true(seen.port.closed);
+    assert_true(prt_run_moment_cycles(visited) > 0);
+    prt_run_destroy(visited);
+    prt_program_free(program);
+}
+
 static void a_name_cannot_drive_a_terminal(void **unused)
 {
     (void)unused;
@@ -1195,6 +1259,7 @@ TEST_MAIN("sched", cmocka_unit_test(streams_of_every_length_come_out_whole),
           cmocka_unit_test(leftovers_say_which_input_had_too_few),
           cmocka_unit_test(a_host_at_hand_is_asked_ahead),
           cmocka_unit_test(a_run_tells_how_it_stands),
+          cmocka_unit_test(a_visit_sees_how_a_run_stands),
           cmocka_unit_test(a_finish_sees_the_tail_and_writes_last),
           cmocka_unit_test(a_finish_waits_for_room),
           cmocka_unit_test(a_node_that_ends_early_blocks_nobody),

@@ -8,6 +8,7 @@
  *     port_binding.c      binds ports to files
  *     run_ports.c         opens and publishes the files
  *     run_command.c       the steps of a run, and its report
+ *     run_watch.c         progress, --top, --watch: watch/
  *     replay_print.c      the steps of a counterexample
  *     debug_session.c     the debugger: debug_commands.c, line_input.c
  *     signals.c           interrupts, time-out, crashes

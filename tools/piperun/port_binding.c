@@ -2,6 +2,7 @@
 /* The words PORT=PATH[,FORMAT...] of the command line. */
 #include "tools/piperun/message.h"
 #include "tools/piperun/run_ports.h"
+#include "tools/piperun/run_watch.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -212,7 +213,8 @@ static int check_bound(const struct prt_session *session)
     uint32_t missing = 0;
     for (uint32_t i = 0; i < session->port_count; i++) {
         const struct prt_binding *b = &session->bindings[i];
-        if (b->bound || b->hash != NULL) continue;
+        bool dropped = b->hash != NULL || b->tap != NULL; /* but for what looks at its packets */
+        if (b->bound || (dropped && b->port.direction == PRT_PORT_OUT)) continue;
         if (missing++ < SHOWN) complain_unbound(b);
     }
     if (missing > SHOWN) prt_say_error("%" PRIu32 " more ports are not bound", missing - SHOWN);
@@ -265,6 +267,7 @@ int prt_bindings_read(struct prt_session *session)
         exit_code = read_binding(session, session->command->bindings[i]);
     for (size_t i = 0; i < session->command->hash_count && exit_code == EXIT_DONE; i++)
         exit_code = prepare_hash(session, session->command->hash_ports[i]);
+    if (exit_code == EXIT_DONE) exit_code = prt_watch_check(session);
     if (exit_code == EXIT_DONE && session->command->replay) exit_code = bind_rest(session);
     if (exit_code == EXIT_DONE) exit_code = check_bound(session);
     return exit_code == EXIT_DONE ? check_conflicts(session) : exit_code;

@@ -7,6 +7,7 @@
 #include "tools/piperun/program_load.h"
 #include "tools/piperun/message.h"
 #include "tools/piperun/run_ports.h"
+#include "tools/piperun/run_watch.h"
 #include "tools/piperun/replay_print.h"
 #include "tools/piperun/report_files.h"
 #include "tools/piperun/signals.h"
@@ -177,7 +178,9 @@ static int execute_run(struct prt_session *session, struct prt_reports *reports,
                        const struct prt_debug_loop *debug)
 {
     struct prt_error error;
+    session->watch = prt_watch_begin(session);
     enum prt_status status = prt_run_execute(session->run, &error);
+    prt_watch_end(session->watch);
     if (prt_debug_was_left(debug)) return EXIT_DONE;
     bool good = status == PRT_OK || status == PRT_E_INTERRUPTED || status == PRT_E_CLOSED_PIPE;
     if (good) {
@@ -281,6 +284,7 @@ int prt_command_run(const struct prt_command *command)
     prt_signals_timeout(command->timeout_seconds);
     int exit_code = run_session(&session, &reports);
     prt_signals_end(); /* the memory of the handlers is freed now */
+    prt_watch_free(session.watch);
     prt_ports_close(&session);
     prt_reports_close(reports);
     prt_temporaries_destroy(session.environment.temporaries);

@@ -40,6 +40,8 @@ static const char usage_text[] =
     "                channels=N; by file ending if not given.  TYPE is f32, i16, u8 and so on,\n"
     "                with le or be after it; s16le is i16le.  On a simulated device arrive=RATE,\n"
     "                arrive=@FILE: when packets of an input arrive (48000, 44.1kHz, 30000/1001).\n"
+    "                csv: headings, separator=C (such as ';' or tab); of inputs comment=C, "
+    "missing=VALUE.\n"
     "                full: an input is processed when its port is full, not as packets arrive\n"
     "  -D NAME=VALUE           value of an argument of the pipeline; of a source file, of a "
     "compile-time parameter too\n"
@@ -106,7 +108,12 @@ static const char usage_text[] =
     "  --trace-limit N         events of it at most; default: 200000\n"
     "  --hash PORT             print XXH64 of the port's bytes; binds the port to null if it is "
     "not bound\n"
-    "  -q                      no notes          -v   report each step\n"
+    "  --top                   on a terminal: stages and buffers while the run goes on\n"
+    "  --watch PORT[.PART]     on a terminal: the last values of a port as a curve; PART is a "
+    "field, "
+    "or a number\n"
+    "                          from 0 on\n"
+    "  -q                      no notes and no progress    -v   report each step\n"
     "  -h, --help              this              --version[=json]\n"
     "\n"
     "signals\n"
@@ -257,6 +264,8 @@ enum option_code {
     OPTION_TRACE,
     OPTION_TRACE_LIMIT,
     OPTION_HASH,
+    OPTION_TOP,
+    OPTION_WATCH,
     OPTION_TIMEOUT,
     OPTION_SKIP,
     OPTION_REPLAY,
@@ -280,6 +289,8 @@ static const struct option options[] = {
     {"trace", required_argument, NULL, OPTION_TRACE},
     {"trace-limit", required_argument, NULL, OPTION_TRACE_LIMIT},
     {"hash", required_argument, NULL, OPTION_HASH},
+    {"top", no_argument, NULL, OPTION_TOP},
+    {"watch", required_argument, NULL, OPTION_WATCH},
     {"timeout", required_argument, NULL, OPTION_TIMEOUT},
     {"latency", required_argument, NULL, OPTION_LATENCY},
     {"skip-if-unavailable", no_argument, NULL, OPTION_SKIP},
@@ -287,7 +298,6 @@ static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
     {"version", optional_argument, NULL, OPTION_VERSION},
     {"sandbox", optional_argument, NULL, OPTION_LATER},
-    {"progress", optional_argument, NULL, OPTION_LATER},
     {"debug", optional_argument, NULL, OPTION_DEBUG},
     {"verify", optional_argument, NULL, OPTION_LATER},
     {"ulp", optional_argument, NULL, OPTION_LATER},
@@ -361,6 +371,8 @@ static int take_run_option(int option, int index, char **argv, struct prt_comman
         command->has_trace_limit = true;
         break;
     case OPTION_HASH: command->hash_ports[command->hash_count++] = optarg; break;
+    case OPTION_TOP: command->top = true; break;
+    case OPTION_WATCH: command->watch_ports[command->watch_count++] = optarg; break;
     case OPTION_LATENCY: status = take_latency(optarg, &command->latency_nanoseconds); break;
     case OPTION_TIMEOUT: status = take_timeout(optarg, &command->timeout_seconds); break;
     case OPTION_SKIP: command->skip_if_unavailable = true; break;
@@ -416,9 +428,10 @@ int prt_command_read(int argc, char **argv, struct prt_command *command)
     command->definitions = calloc((size_t)argc, sizeof *command->definitions);
     command->bindings = calloc((size_t)argc, sizeof *command->bindings);
     command->hash_ports = calloc((size_t)argc, sizeof *command->hash_ports);
+    command->watch_ports = calloc((size_t)argc, sizeof *command->watch_ports);
     command->libraries = calloc((size_t)argc, sizeof *command->libraries);
     if (command->definitions == NULL || command->bindings == NULL || command->hash_ports == NULL ||
-        command->libraries == NULL)
+        command->watch_ports == NULL || command->libraries == NULL)
         return prt_complain_memory();
     int option, index = 0;
     opterr = 0;
@@ -436,6 +449,10 @@ int prt_command_read(int argc, char **argv, struct prt_command *command)
                                         "as 'equally 2'");
     if (command->debug && command->replay)
         return PRT_COMPLAIN(EXIT_USAGE, "--debug and --replay do not go together");
+    if ((command->top || command->watch_count > 0) && (command->debug || command->replay))
+        return PRT_COMPLAIN(EXIT_USAGE, "%s and %s do not go together",
+                            command->top ? "--top" : "--watch",
+                            command->debug ? "--debug" : "--replay");
     for (; optind < argc; optind++) {
         int status = take_word(argv[optind], command);
         if (status != PRT_COMMAND_RUN) return status;
@@ -455,6 +472,7 @@ void prt_command_free(struct prt_command *command)
     free(command->definitions);
     free(command->bindings);
     free(command->hash_ports);
+    free(command->watch_ports);
     free(command->libraries);
     *command = (struct prt_command){.file = NULL};
 }

@@ -32,6 +32,9 @@ struct prt_command {
     size_t capacity;         /* of both: the number of words */
     const char **hash_ports; /* --hash, in the order given */
     size_t hash_count;
+    const char **watch_ports; /* --watch, in the order given */
+    size_t watch_count;
+    bool top;               /* --top */
     const char **libraries; /* --allow-library */
     size_t library_count;
     const char *stats_json; /* file, or NULL */

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,9 @@ static enum prt_status read_port(void *context, void *packets, size_t capacity, 
         got += part;
     } while (got % binding->scalars != 0);
     *count = got / binding->scalars;
+    atomic_store_explicit(&binding->read_bytes, prt_source_offset(binding->source),
+                          memory_order_relaxed);
+    if (binding->tap != NULL) watch_tap_put(binding->tap, packets, *count);
     binding->packets_left -= binding->limited ? *count : 0;
     return PRT_OK;
 }
@@ -52,6 +56,7 @@ static enum prt_status write_port(void *context, const void *packets, size_t cou
     enum prt_status status = PRT_OK;
     if (binding->hash != NULL)
         (void)XXH64_update(binding->hash, packets, count * (size_t)binding->port.width_bytes);
+    if (binding->tap != NULL) watch_tap_put(binding->tap, packets, count);
     if (binding->sink != NULL)
         status = prt_sink_write(binding->sink, packets, count * binding->scalars, error);
     if (status == PRT_E_CLOSED_PIPE) binding->closed = true;
@@ -366,7 +371,7 @@ static enum prt_status open_output_port(struct prt_session *session, uint32_t po
             prt_sink_open_packets(&b->spec, &b->packet, &session->environment, &b->sink, error);
     if (status != PRT_OK) return status;
     if (b->bound) describe_port(b);
-    bool used = !dropped || b->hash != NULL;
+    bool used = !dropped || b->hash != NULL || b->tap != NULL;
     status = prt_run_bind_output(session->run, port, used ? write_port : NULL, b, error);
     return status == PRT_OK && used ? give_thread(session, port, error) : status;
 }
@@ -415,6 +420,7 @@ void prt_ports_close(struct prt_session *session)
         prt_sink_close(b->sink);
         if (b->bound) prt_port_spec_free(&b->spec);
         if (b->hash != NULL) (void)XXH64_freeState(b->hash);
+        watch_tap_destroy(b->tap);
         free(b->fields);
     }
     free(session->bindings);

@@ -16,6 +16,7 @@
 #define TOOLS_PIPERUN_RUN_PORTS_H
 
 #include "tools/piperun/io/stream.h"
+#include "tools/piperun/watch/watch_tap.h"
 #include "runtime/host/pipert.h"
 #include "tools/piperun/run_options.h"
 
@@ -34,6 +35,8 @@ struct prt_binding {
     uint64_t packets_left;                /* if it is */
     XXH64_state_t *hash;                  /* of --hash, else NULL */
     bool closed;                          /* its reader has gone */
+    struct watch_tap *tap;                /* of --watch, else NULL */
+    _Atomic uint64_t read_bytes;          /* of the file of an in-port */
 };
 
 struct prt_session {
@@ -43,6 +46,7 @@ struct prt_session {
     struct prt_io_environment environment;
     struct prt_binding *bindings; /* one per port */
     uint32_t port_count;
+    struct prt_watch *watch; /* run_watch.h; NULL: nothing is shown */
 };
 
 /* Requires: the program.  Fills `bindings`. */

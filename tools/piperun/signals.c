@@ -17,6 +17,8 @@ enum {
     ONE_INTERRUPT_NS = 50 * 1000000 /* interrupts within that time are one */
 };
 
+typedef void (*tick_callback)(void *context);
+
 /* A handler may run between any two writes, so each is atomic and meaningful by itself. */
 static struct {
     _Atomic(struct prt_run *) run;
@@ -27,6 +29,9 @@ static struct {
     atomic_int interrupts;
     _Atomic int64_t interrupted_ns; /* when the last one that counts came */
     atomic_int alarms;
+    _Atomic(tick_callback) tick;
+    _Atomic(void *) tick_context;
+    atomic_uint told;
 } handled = {.interrupt_fd = -1};
 
 _Static_assert(ATOMIC_POINTER_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2 &&
@@ -35,6 +40,7 @@ _Static_assert(ATOMIC_POINTER_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2 &&
 
 static void write_error(const char *text)
 {
+    atomic_fetch_add(&handled.told, 1);
     ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
     (void)ignored;
 }
@@ -96,6 +102,7 @@ static void on_interrupt(int signal)
 static void write_standing(void *context, const char *text, size_t size)
 {
     (void)context;
+    atomic_fetch_add(&handled.told, 1);
     while (size > 0) {
         ssize_t put = write(STDERR_FILENO, text, size);
         if (put < 0 && errno == EINTR) continue;
@@ -133,6 +140,15 @@ static void on_alarm(int signal)
     write_error("piperun: error: the time limit is exceeded [timeout]\n");
     if (run == NULL) exit_at_once(EXIT_TIMEOUT);
     prt_run_tell_standing(run, write_last_standing, NULL);
+    errno = saved;
+}
+
+static void on_tick(int signal)
+{
+    (void)signal;
+    int saved = errno;
+    tick_callback tick = atomic_load(&handled.tick);
+    if (tick != NULL) tick(atomic_load(&handled.tick_context));
     errno = saved;
 }
 
@@ -191,6 +207,7 @@ void prt_signals_install(void)
     signal_handle(SIGINT, on_interrupt, 0);
     handle_teller(SIGALRM, on_alarm, 0);
     handle_teller(SIGUSR1, on_question, 0);
+    signal_handle(SIGURG, on_tick, SA_RESTART);
     signal_handle(SIGSEGV, on_crash, SA_ONSTACK);
     signal_handle(SIGBUS, on_crash, SA_ONSTACK);
     signal_handle(SIGFPE, on_crash, SA_ONSTACK);
@@ -235,6 +252,17 @@ void prt_signals_reading(bool reading)
 bool prt_signals_take_interrupt(void)
 {
     return atomic_exchange(&handled.interrupts, 0) > 0;
+}
+
+void prt_signals_tick(void (*tick)(void *context), void *context)
+{
+    if (tick != NULL) atomic_store(&handled.tick_context, context);
+    atomic_store(&handled.tick, tick);
+}
+
+unsigned prt_signals_told(void)
+{
+    return atomic_load(&handled.told);
 }
 
 void prt_signals_end(void)

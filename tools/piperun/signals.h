@@ -34,6 +34,11 @@ void prt_signals_reading(bool reading);
 /* Has an interrupt come since the last call, or since commands are read? */
 bool prt_signals_take_interrupt(void);
 
+/* From now on SIGURG calls `tick` in the thread that gets it; NULL: it does nothing. */
+void prt_signals_tick(void (*tick)(void *context), void *context);
+/* Counts the texts that handlers have written on standard error. */
+unsigned prt_signals_told(void);
+
 /* No handler runs any more. */
 void prt_signals_end(void);
 

@@ -283,3 +283,10 @@ size_t prt_io_image_pack(uint8_t *samples, const void *packets, enum scalar_type
     default: return prt_io_convert(samples, SCALAR_U8, packets, packet, count);
     }
 }
+
+double prt_scalar_value(enum scalar_type type, const void *scalar)
+{
+    double value = 0;
+    (void)prt_io_convert(&value, SCALAR_F64, scalar, type, 1);
+    return value;
+}

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* csv: a packet a line, its scalars in order (of a struct: its fields) as columns, separated by
- * commas; in C's notation whatever the locale.
+/* csv: a packet a line, its scalars in order (of a struct: its fields) as columns, separated by commas or separator=; in
+ * C's notation whatever the locale.
  *
- * Read: blanks around the numbers, a carriage return before the newline, and empty lines are
- * allowed; a line is at most LINE_BYTES_MAX long, or 64 bytes for each column; the last newline may
- * be missing.
+ * Read: blanks around the numbers, a carriage return before the newline, and empty lines are allowed; a line is at most
+ * LINE_BYTES_MAX long, or 64 bytes for each column; the last newline may be missing.
  *   integers  decimal, with a sign if the type has one, in the range of the type
  *   bool      a number (0 or not), true, false
  *   floats    as strtod reads them: decimal, hexadecimal, inf, nan; to the nearest f32 or f64
+ *   times     by RFC 3339 (timestamp.h): nanoseconds for i64 and u64, seconds for f64
+ *   in quotes any of these, by RFC 4180
+ *   nothing   an error, or missing=
+ * With `headings` the first line has the names of columns.  Those of the packet are found by name, and others are left
+ * out: these may have quotes with line feeds, and a line may fill the reader's buffer.
  * Written: integers in decimal; bool as 0 or 1; floats with the fewest digits that read back as
  * the same value; nan, inf, -inf. */
 #include "tools/piperun/io/io_internal.h"
+#include "tools/piperun/io/timestamp.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -29,8 +34,13 @@
 
 struct column {
     enum scalar_type scalar;
-    size_t offset_bytes; /* in the packet */
+    size_t offset_bytes;                       /* in the packet */
+    const struct prt_field_information *field; /* that it is a part of, or NULL */
+    uint64_t part;                             /* number of the scalar in the field */
 };
+
+enum { NAME_BYTES = 256, COLUMN_LEFT_OUT = UINT16_MAX };
+_Static_assert(COLUMNS_MAX < COLUMN_LEFT_OUT, "numbers of columns");
 
 /* Where the numbers of a line belong. */
 struct columns {
@@ -46,35 +56,47 @@ struct csv_source {
     struct prt_io_reader reader;
     locale_t locale; /* "C" */
     uint64_t line;   /* number of the next line, from 1 */
+    char separator;
+    char comment;        /* 0: there are no comments */
+    char *port;          /* owned; for names of columns */
+    char *missing;       /* owned; what an empty field stands for, or NULL */
+    bool wants_headings; /* the line with the names has not come yet */
+    uint16_t *order;     /* owned; the column that each one of the file is; NULL: all in order */
+    size_t file_columns; /* columns of the file */
+};
+
+/* One field of a line. */
+struct csv_field {
+    size_t begin; /* of its text, in the line */
+    bool quoted;
+    size_t length; /* of what is in the quotes, or without the blanks around it */
 };
 
 struct csv_sink {
     struct prt_sink base;
     struct columns columns;
     locale_t locale;
+    char separator;
 };
 
 /* --- columns --- */
 
 static void add_columns(struct columns *columns, enum scalar_type scalar, uint64_t offset_bytes,
-                        uint64_t count)
+                        uint64_t count, const struct prt_field_information *field)
 {
     for (uint64_t i = 0; i < count; i++)
         /* There is room for the scalars of a packet.
          * NOLINTNEXTLINE(clang-analyzer-security.ArrayBound) */
-        columns->items[columns->count++] =
-            (struct column){scalar, (size_t)(offset_bytes + i * scalar_width_bytes(scalar))};
+        columns->items[columns->count++] = (struct column){
+            scalar, (size_t)(offset_bytes + i * scalar_width_bytes(scalar)), field, i};
 }
 
 static enum prt_status make_columns(struct columns *columns, const char *name,
                                     const struct prt_packet *layout, struct prt_error *error)
 {
-    uint64_t count = prt_packet_units(layout);
-    if (prt_packet_is_record(layout)) {
-        count = 0;
-        for (uint32_t i = 0; i < layout->field_count; i++)
-            count += layout->fields[i].count; /* each at most the packet's bytes */
-    }
+    uint64_t count = layout->field_count == 0 ? prt_packet_units(layout) : 0;
+    for (uint32_t i = 0; i < layout->field_count; i++)
+        count += layout->fields[i].count; /* each at most the packet's bytes */
     if (count > COLUMNS_MAX)
         return prt_error_set(error, PRT_E_USAGE,
                              "%s: a packet of type %s has more than %d numbers: use raw or npy",
@@ -83,14 +105,34 @@ static enum prt_status make_columns(struct columns *columns, const char *name,
     if (columns->items == NULL) return prt_io_no_memory(error);
     columns->units = prt_packet_units(layout);
     columns->width_bytes = (size_t)layout->width_bytes;
-    if (!prt_packet_is_record(layout)) {
-        add_columns(columns, layout->scalar, 0, count);
-        return PRT_OK;
-    }
+    if (layout->field_count == 0) add_columns(columns, layout->scalar, 0, count, NULL);
     for (uint32_t i = 0; i < layout->field_count; i++)
         add_columns(columns, layout->fields[i].scalar, layout->fields[i].offset_bytes,
-                    layout->fields[i].count);
+                    layout->fields[i].count, &layout->fields[i]);
     return PRT_OK;
+}
+
+/* The name of a column: that of its field, of a packet without names that of the port; with the indices of a part. */
+static void column_name(const struct columns *columns, size_t index, const char *port,
+                        char name[NAME_BYTES])
+{
+    const struct column *column = &columns->items[index];
+    const struct prt_field_information *field = column->field;
+    const char *shape = field != NULL ? field->shape : "";
+    bool named = field != NULL && field->name[0] != '\0';
+    uint64_t inside = field != NULL ? field->count : columns->count, rest = column->part;
+    int used = snprintf(name, NAME_BYTES, "%s", named ? field->name : port);
+    if (inside < 2) return;
+    while (inside > 0 && used > 0 && used < NAME_BYTES) {
+        char *end;
+        uint64_t extent = strtoull(shape, &end, 10);
+        inside = extent > 0 ? inside / extent : 1;
+        if (inside == 0) inside = 1;
+        used += snprintf(name + used, (size_t)(NAME_BYTES - used), "[%" PRIu64 "]", rest / inside);
+        rest %= inside;
+        shape = *end == ',' ? end + 1 : end;
+        if (*end != ',') return;
+    }
 }
 
 static size_t line_bytes_max(const struct columns *columns)
@@ -162,6 +204,7 @@ static bool parse_bool(const char *text, void *packet)
 static bool parse_csv_number(const char *text, enum scalar_type type, void *packet)
 {
     if (text[0] == '\0') return false;
+    if (prt_timestamp_parse(text, type, packet)) return true;
     if (type == SCALAR_BOOL) return parse_bool(text, packet);
     return scalar_is_float(type) ? parse_csv_float(text, type, packet)
                                  : parse_integer(text, type, packet);
@@ -169,24 +212,68 @@ static bool parse_csv_number(const char *text, enum scalar_type type, void *pack
 
 /* --- source --- */
 
-/* Finds the next line in the buffer: `*length` bytes, without the newline if `*has_newline`. */
+/* The longest line: with headings it has columns of any text. */
+static size_t source_line_max(const struct csv_source *csv)
+{
+    bool headed = csv->wants_headings || csv->order != NULL;
+    return headed ? PRT_IO_BUFFER_BYTES - 1 : line_bytes_max(&csv->columns);
+}
+
+/* The beginning of a line, read once. */
+struct quote_scan {
+    size_t scanned;
+    bool quoted; /* the bytes so far end inside of quotes */
+    bool fresh;  /* only blanks since the separator: quotes would begin here */
+};
+
+static bool ends_in_quotes(const struct csv_source *csv, const unsigned char *bytes, size_t length,
+                           struct quote_scan *scan)
+{
+    if (scan->scanned == 0 && memchr(bytes, '"', length) == NULL) return false;
+    for (; scan->scanned < length; scan->scanned++) {
+        unsigned char byte = bytes[scan->scanned];
+        bool quote = byte == '"' && (scan->fresh || scan->quoted);
+        bool blank = byte == ' ' || byte == '\t';
+        if (quote) scan->quoted = !scan->quoted; /* two of them in quotes: out, and in again */
+        scan->fresh = !scan->quoted &&
+                      (byte == (unsigned char)csv->separator || quote || (blank && scan->fresh));
+    }
+    return scan->quoted;
+}
+
+static bool is_comment_line(const struct csv_source *csv, const unsigned char *bytes, size_t length)
+{
+    while (length > 0 && (*bytes == ' ' || *bytes == '\t')) {
+        bytes++;
+        length--;
+    }
+    return csv->comment != '\0' && length > 0 && *bytes == (unsigned char)csv->comment;
+}
+
+/* Finds the next line in the buffer: `*length` bytes, without the newline if `*has_newline`.  Line feeds in quotes do not
+ * end it. */
 static enum prt_status find_csv_line(struct csv_source *csv, size_t *length, bool *has_newline,
                                      struct prt_error *error)
 {
     struct prt_io_reader *reader = &csv->reader;
     const unsigned char *newline = NULL;
+    struct quote_scan scan = {.fresh = true};
     for (size_t searched = 0;;) {
         size_t available = prt_io_reader_available(reader);
         const unsigned char *bytes = prt_io_reader_bytes(reader);
         newline = memchr(bytes + searched, '\n', available - searched);
         *length = newline != NULL ? (size_t)(newline - bytes) : available;
         *has_newline = newline != NULL;
-        if (*length > line_bytes_max(&csv->columns))
+        if (*length > source_line_max(csv))
             return prt_error_set_at(error, PRT_E_FORMAT, reader->offset,
                                     "%s:%llu: the line at byte %llu is longer than %zu bytes",
                                     reader->name, (unsigned long long)csv->line,
-                                    (unsigned long long)reader->offset,
-                                    line_bytes_max(&csv->columns));
+                                    (unsigned long long)reader->offset, source_line_max(csv));
+        if (newline != NULL && !is_comment_line(csv, bytes, *length) &&
+            ends_in_quotes(csv, bytes, *length, &scan)) {
+            searched = *length + 1;
+            continue;
+        }
         if (newline != NULL || reader->at_end) return PRT_OK;
         searched = available;
         enum prt_status status = prt_io_reader_need(reader, available + 1, error);
@@ -194,81 +281,222 @@ static enum prt_status find_csv_line(struct csv_source *csv, size_t *length, boo
     }
 }
 
-/* The text without the blanks around it, NUL-terminated, at most LINE_BYTES_MAX.  False if it holds
- * a NUL or is longer: a number cut short would be another one. */
-static bool trim_blanks(char *text, const unsigned char *bytes, size_t length)
+/* Where a byte of the line at hand is. */
+struct csv_place {
+    unsigned long long line, column; /* each from 1 */
+};
+
+static struct csv_place place_in_line(const struct csv_source *csv, size_t at)
 {
-    while (length > 0 && strchr(" \t\r", bytes[length - 1]) != NULL && bytes[length - 1] != 0)
-        length--;
-    while (length > 0 && (bytes[0] == ' ' || bytes[0] == '\t')) {
-        bytes++;
-        length--;
+    const unsigned char *bytes = prt_io_reader_bytes(&csv->reader);
+    struct csv_place place = {csv->line, 1};
+    for (size_t i = 0; i < at; i++) {
+        place.column = bytes[i] == '\n' ? 1 : place.column + 1;
+        place.line += bytes[i] == '\n';
     }
-    bool whole = length <= LINE_BYTES_MAX;
-    if (!whole) length = LINE_BYTES_MAX;
-    memcpy(text, bytes, length);
-    text[length] = '\0';
-    return whole && memchr(text, '\0', length) == NULL;
+    return place;
 }
 
-static enum prt_status not_a_number(const struct csv_source *csv, const char *text,
+#define CSV_REFUSE(csv, at, error, format, ...)                                                    \
+    prt_error_set_at((error), PRT_E_FORMAT, (csv)->reader.offset + (at), "%s:%llu:%llu: " format,  \
+                     (csv)->reader.name, place_in_line((csv), (at)).line,                          \
+                     place_in_line((csv), (at)).column __VA_OPT__(, ) __VA_ARGS__)
+
+/* Cuts the field at `*at` off the line, and the separator: then `*at` is that of the next one, or length + 1. */
+static enum prt_status cut_field(const struct csv_source *csv, const unsigned char *bytes,
+                                 size_t length, size_t *at, struct csv_field *field,
+                                 struct prt_error *error)
+{
+    size_t begin = *at, end;
+    unsigned char separator = (unsigned char)csv->separator;
+    while (begin < length && (bytes[begin] == ' ' || bytes[begin] == '\t') &&
+           bytes[begin] != separator)
+        begin++;
+    *field = (struct csv_field){.begin = begin, .quoted = begin < length && bytes[begin] == '"'};
+    if (!field->quoted) {
+        const unsigned char *found = memchr(bytes + begin, separator, length - begin);
+        end = found != NULL ? (size_t)(found - bytes) : length;
+        *at = end + 1;
+        while (end > begin && strchr(" \t\r", bytes[end - 1]) != NULL && bytes[end - 1] != 0)
+            end--;
+        field->length = end - begin;
+        return PRT_OK;
+    }
+    field->begin = ++begin;
+    for (end = begin; end < length; end++) {
+        if (bytes[end] != '"') continue;
+        if (end + 1 >= length || bytes[end + 1] != '"') break;
+        end++;
+    }
+    if (end >= length)
+        return CSV_REFUSE(csv, begin - 1, error, "the quotes that begin here have no end");
+    field->length = end++ - begin;
+    while (end < length && strchr(" \t\r", bytes[end]) != NULL && bytes[end] != 0 &&
+           bytes[end] != separator)
+        end++;
+    if (end < length && bytes[end] != separator)
+        return CSV_REFUSE(csv, end, error, "a separator is missing after the quotes");
+    *at = end + 1;
+    return PRT_OK;
+}
+
+/* The field's text, NUL-terminated, with single quotes for double ones; at most `size` - 1 bytes.  False if it holds a NUL
+ * or is longer: a number cut short would be another one. */
+static bool field_text(const unsigned char *bytes, struct csv_field field, char *text, size_t size)
+{
+    size_t used = 0, i = 0;
+    for (; i < field.length && used + 1 < size; i++) {
+        text[used++] = (char)bytes[field.begin + i];
+        if (field.quoted && bytes[field.begin + i] == '"') i++;
+    }
+    text[used] = '\0';
+    return i >= field.length && memchr(text, '\0', used) == NULL;
+}
+
+static enum prt_status not_a_number(const struct csv_source *csv, size_t at, const char *text,
                                     const struct column *column, struct prt_error *error)
 {
-    const struct prt_io_reader *reader = &csv->reader;
     bool heading = csv->line == 1 && isalpha((unsigned char)text[0]);
-    return prt_error_set_at(error, PRT_E_FORMAT, reader->offset,
-                            "%s:%llu: '%.40s' at byte %llu is not a number of type %s%s",
-                            reader->name, (unsigned long long)csv->line, text,
-                            (unsigned long long)reader->offset, scalar_name(column->scalar),
-                            heading ? ", and there can be no line of headings" : "");
+    return CSV_REFUSE(csv, at, error, "'%.40s' is not a number of type %s%s", text,
+                      scalar_name(column->scalar),
+                      heading ? "; if this is a line of headings, add 'headings'" : "");
 }
 
-static enum prt_status wrong_columns(const struct csv_source *csv, size_t found,
+/* A field without a number. */
+static enum prt_status fill_missing(const struct csv_source *csv, size_t at,
+                                    const struct column *column, unsigned char *packet,
+                                    struct prt_error *error)
+{
+    const char *type = scalar_name(column->scalar);
+    if (csv->missing == NULL)
+        return CSV_REFUSE(csv, at, error,
+                          "a number of type %s is missing; missing=VALUE would fill it in", type);
+    if (!parse_csv_number(csv->missing, column->scalar, packet + column->offset_bytes))
+        return CSV_REFUSE(csv, at, error,
+                          "a number is missing, and '%s' of missing= is not one of type %s",
+                          csv->missing, type);
+    return PRT_OK;
+}
+
+static enum prt_status wrong_columns(const struct csv_source *csv, size_t at, size_t found,
                                      struct prt_error *error)
 {
-    const struct prt_io_reader *reader = &csv->reader;
-    return prt_error_set_at(error, PRT_E_FORMAT, reader->offset,
-                            "%s:%llu: the line at byte %llu has %zu column%s, not %zu%s",
-                            reader->name, (unsigned long long)csv->line,
-                            (unsigned long long)reader->offset, found, found == 1 ? "" : "s",
-                            csv->columns.count, found == 1 ? ": write commas between them" : "");
+    size_t wanted = csv->order != NULL ? csv->file_columns : csv->columns.count;
+    return CSV_REFUSE(csv, at, error, "the line has %zu column%s, not %zu%s", found,
+                      found == 1 ? "" : "s", wanted,
+                      found == 1 && csv->separator == ',' ? ": write commas between them" : "");
 }
 
-static size_t count_commas(const unsigned char *bytes, size_t length)
+/* Cuts the fields from `*at` on; returns their number in `*count`. */
+static enum prt_status count_fields(const struct csv_source *csv, const unsigned char *bytes,
+                                    size_t length, size_t at, size_t *count,
+                                    struct prt_error *error)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < length; i++)
-        count += bytes[i] == ',';
-    return count;
+    enum prt_status status = PRT_OK;
+    for (*count = 0; at <= length && status == PRT_OK; (*count)++) {
+        struct csv_field field;
+        status = cut_field(csv, bytes, length, &at, &field, error);
+    }
+    return status;
 }
 
 static enum prt_status read_columns(struct csv_source *csv, const unsigned char *bytes,
                                     size_t length, unsigned char *packet, struct prt_error *error)
 {
     const struct columns *columns = &csv->columns;
+    size_t wanted = csv->order != NULL ? csv->file_columns : columns->count, at = 0, count;
     char text[LINE_BYTES_MAX + 1];
     memset(packet, 0, columns->width_bytes);
-    for (size_t i = 0; i < columns->count; i++) {
-        const struct column *column = &columns->items[i];
-        bool last = i + 1 == columns->count;
-        const unsigned char *comma = memchr(bytes, ',', length);
-        size_t part = comma != NULL ? (size_t)(comma - bytes) : length;
-        if (last != (comma == NULL))
-            return wrong_columns(csv, i + 1 + count_commas(bytes, length), error);
-        if (!trim_blanks(text, bytes, part) ||
-            !parse_csv_number(text, column->scalar, packet + column->offset_bytes))
-            return not_a_number(csv, text, column, error);
-        bytes += part + !last;
-        length -= part + !last;
+    for (size_t i = 0; i < wanted; i++) {
+        struct csv_field field;
+        size_t begin = at, index = csv->order != NULL ? csv->order[i] : i;
+        enum prt_status status = cut_field(csv, bytes, length, &at, &field, error);
+        if (status != PRT_OK) return status;
+        if ((i + 1 == wanted) != (at > length)) {
+            size_t surplus = at > length ? length : at;
+            status = count_fields(csv, bytes, length, at, &count, error);
+            return status == PRT_OK ? wrong_columns(csv, surplus, i + 1 + count, error) : status;
+        }
+        if (index == COLUMN_LEFT_OUT) continue;
+        const struct column *column = &columns->items[index];
+        bool whole = field_text(bytes, field, text, sizeof text);
+        if (field.length == 0)
+            status = fill_missing(csv, begin, column, packet, error);
+        else if (!whole || !parse_csv_number(text, column->scalar, packet + column->offset_bytes))
+            status = not_a_number(csv, field.begin, text, column, error);
+        if (status != PRT_OK) return status;
     }
     return PRT_OK;
 }
 
-static bool is_blank_line(const unsigned char *bytes, size_t length)
+/* The column of that name; COLUMN_LEFT_OUT: there is none. */
+static uint16_t find_column(const struct csv_source *csv, const char *wanted)
+{
+    char name[NAME_BYTES];
+    for (size_t i = 0; i < csv->columns.count; i++) {
+        column_name(&csv->columns, i, csv->port, name);
+        if (strcmp(name, wanted) == 0) return (uint16_t)i;
+    }
+    return COLUMN_LEFT_OUT;
+}
+
+/* Every column of the packet is in the file, once. */
+static enum prt_status check_headings(const struct csv_source *csv, size_t length,
+                                      struct prt_error *error)
+{
+    char name[NAME_BYTES];
+    for (size_t i = 0; i < csv->columns.count; i++) {
+        size_t found = 0;
+        for (size_t k = 0; k < csv->file_columns; k++)
+            found += csv->order[k] == i;
+        if (found == 1) continue;
+        column_name(&csv->columns, i, csv->port, name);
+        return CSV_REFUSE(csv, found == 0 ? length : 0, error, "%s column has the heading '%s'",
+                          found == 0 ? "no" : "more than one", name);
+    }
+    return PRT_OK;
+}
+
+static enum prt_status read_headings(struct csv_source *csv, const unsigned char *bytes,
+                                     size_t length, struct prt_error *error)
+{
+    static const unsigned char mark[] = {0xef, 0xbb, 0xbf}; /* of UTF-8, which spreadsheets write */
+    size_t at = 0, count;
+    if (length >= sizeof mark && memcmp(bytes, mark, sizeof mark) == 0) at = sizeof mark;
+    enum prt_status status = count_fields(csv, bytes, length, at, &count, error);
+    if (status != PRT_OK) return status;
+    csv->order = calloc(count, sizeof *csv->order);
+    if (csv->order == NULL) return prt_io_no_memory(error);
+    csv->file_columns = count;
+    csv->wants_headings = false;
+    for (size_t i = 0; i < count; i++) {
+        struct csv_field field;
+        char name[NAME_BYTES];
+        (void)cut_field(csv, bytes, length, &at, &field, error);
+        csv->order[i] = field_text(bytes, field, name, sizeof name) ? find_column(csv, name)
+                                                                    : (uint16_t)COLUMN_LEFT_OUT;
+    }
+    return check_headings(csv, length, error);
+}
+
+static bool is_blank_line(const struct csv_source *csv, const unsigned char *bytes, size_t length)
 {
     for (size_t i = 0; i < length; i++)
-        if (bytes[i] != ' ' && bytes[i] != '\t' && bytes[i] != '\r') return false;
+        if ((bytes[i] != ' ' && bytes[i] != '\t' && bytes[i] != '\r') ||
+            bytes[i] == (unsigned char)csv->separator)
+            return false;
     return true;
+}
+
+static uint64_t newlines_in_quotes(const unsigned char *bytes, size_t length)
+{
+    uint64_t count = 0;
+    const unsigned char *end = bytes + length;
+    while ((bytes = memchr(bytes, '\n', (size_t)(end - bytes))) != NULL) {
+        bytes++;
+        count++;
+    }
+    return count;
 }
 
 static enum prt_status read_csv_line(struct csv_source *csv, void *packet, bool *found, bool *ended,
@@ -280,12 +508,16 @@ static enum prt_status read_csv_line(struct csv_source *csv, void *packet, bool 
     enum prt_status status = find_csv_line(csv, &length, &has_newline, error);
     if (status != PRT_OK) return status;
     const unsigned char *bytes = prt_io_reader_bytes(reader);
-    *found = !is_blank_line(bytes, length);
+    bool text = !is_blank_line(csv, bytes, length) && !is_comment_line(csv, bytes, length);
+    *found = text && !csv->wants_headings;
     *ended = !has_newline;
-    if (*found) status = read_columns(csv, bytes, length, packet, error);
+    if (*found)
+        status = read_columns(csv, bytes, length, packet, error);
+    else if (text)
+        status = read_headings(csv, bytes, length, error);
     if (status != PRT_OK) return status;
+    csv->line += 1 + newlines_in_quotes(bytes, length); /* these are in quotes */
     prt_io_reader_consume(reader, length + (has_newline ? 1 : 0));
-    csv->line++;
     return PRT_OK;
 }
 
@@ -327,6 +559,9 @@ static void csv_close(struct prt_source *source)
     /* uncovered: as in prt_csv_source_open */
     if (csv->locale != (locale_t)0) freelocale(csv->locale);
     free(csv->columns.items);
+    free(csv->port);
+    free(csv->missing);
+    free(csv->order);
     free(source);
 }
 
@@ -344,12 +579,18 @@ enum prt_status prt_csv_source_open(const struct prt_port_spec *spec,
     struct csv_source *csv = (struct csv_source *)made;
     made->reader = &csv->reader;
     csv->line = 1;
+    csv->separator = spec->separator != '\0' ? spec->separator : ',';
+    csv->comment = spec->comment;
+    csv->wants_headings = spec->headings;
+    csv->port = strdup(spec->port);
+    csv->missing = spec->missing != NULL ? strdup(spec->missing) : NULL;
     csv->locale = newlocale(LC_ALL_MASK, "C",
                             (locale_t)0); /* equivalent: of all categories, no base is read */
     /* uncovered: the C library has the locale "C" at hand, without allocating */
-    enum prt_status status = csv->locale == (locale_t)0
-                                 ? prt_io_no_memory(error)
-                                 : make_columns(&csv->columns, spec->path, layout, error);
+    bool whole = csv->locale != (locale_t)0 && csv->port != NULL &&
+                 (csv->missing != NULL || spec->missing == NULL);
+    enum prt_status status =
+        !whole ? prt_io_no_memory(error) : make_columns(&csv->columns, spec->path, layout, error);
     if (status == PRT_OK) status = prt_io_reader_open(&csv->reader, spec->path, environment, error);
     if (status != PRT_OK) {
         csv_close(made);
@@ -439,7 +680,7 @@ static enum prt_status write_line(struct prt_sink *sink, const unsigned char *pa
         char text[NUMBER_BYTES_MAX + 1];
         int length = print_csv_number(text, column->scalar, packet + column->offset_bytes);
         assert(length > 0 && length < NUMBER_BYTES_MAX);
-        text[length] = i + 1 < columns->count ? ',' : '\n';
+        text[length] = i + 1 < columns->count ? ((struct csv_sink *)sink)->separator : '\n';
         status = prt_io_writer_put(&sink->writer, text, (size_t)length + 1, error);
     }
     return status;
@@ -463,6 +704,37 @@ static void csv_release(struct prt_sink *sink)
     free(((struct csv_sink *)sink)->columns.items);
 }
 
+/* A name, in quotes where it needs them. */
+static enum prt_status write_name(struct prt_sink *sink, const char *name, char separator,
+                                  struct prt_error *error)
+{
+    const char marks[] = {separator, '"', '\n', '\r', ' ', '\0'};
+    enum prt_status status = PRT_OK;
+    bool quoted = strpbrk(name, marks) != NULL;
+    if (quoted) status = prt_io_writer_put(&sink->writer, "\"", 1, error);
+    for (; *name != '\0' && status == PRT_OK; name++) {
+        if (*name == '"') status = prt_io_writer_put(&sink->writer, "\"", 1, error);
+        if (status == PRT_OK) status = prt_io_writer_put(&sink->writer, name, 1, error);
+    }
+    return quoted && status == PRT_OK ? prt_io_writer_put(&sink->writer, "\"", 1, error) : status;
+}
+
+static enum prt_status write_headings(struct prt_sink *sink, const char *port,
+                                      struct prt_error *error)
+{
+    const struct csv_sink *csv = (const struct csv_sink *)sink;
+    enum prt_status status = PRT_OK;
+    for (size_t i = 0; i < csv->columns.count && status == PRT_OK; i++) {
+        char name[NAME_BYTES];
+        bool last = i + 1 == csv->columns.count;
+        column_name(&csv->columns, i, port, name);
+        status = write_name(sink, name, csv->separator, error);
+        if (status == PRT_OK)
+            status = prt_io_writer_put(&sink->writer, last ? "\n" : &csv->separator, 1, error);
+    }
+    return status;
+}
+
 static const struct prt_sink_ops csv_sink_ops = {csv_write, NULL, csv_release};
 
 enum prt_status prt_csv_sink_open(const struct prt_port_spec *spec, const struct prt_packet *layout,
@@ -481,6 +753,8 @@ enum prt_status prt_csv_sink_open(const struct prt_port_spec *spec, const struct
                                  : make_columns(columns, spec->path, layout, error);
     if (status == PRT_OK)
         status = prt_io_writer_open(&made->writer, spec->path, false, environment, error);
+    ((struct csv_sink *)made)->separator = spec->separator != '\0' ? spec->separator : ',';
+    if (status == PRT_OK && spec->headings) status = write_headings(made, spec->port, error);
     if (status != PRT_OK) {
         if (locale != (locale_t)0) freelocale(locale); /* uncovered: as above */
         free(columns->items);

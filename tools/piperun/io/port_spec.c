@@ -229,6 +229,50 @@ static enum prt_status take_arrivals(struct prt_port_spec *spec, struct piece va
                          spec->port, (int)value.length, value.text);
 }
 
+/* One character that no number, name or quotes can begin with. */
+static bool parse_mark(struct piece value, char *mark)
+{
+    if (piece_is(value, "tab"))
+        *mark = '\t';
+    else if (value.length == 1 && ispunct((unsigned char)value.text[0]) &&
+             strchr("\"'+-._", value.text[0]) == NULL)
+        *mark = value.text[0];
+    else
+        return false;
+    return true;
+}
+
+enum { MARK_SEPARATOR, MARK_COMMENT, MARK_MISSING, MARKS };
+
+static const char *const mark_names[MARKS] = {"separator", "comment", "missing"};
+
+static enum prt_status take_csv_option(struct prt_port_spec *spec, int option, struct piece value,
+                                       struct prt_error *error)
+{
+    const char *name = mark_names[option];
+    char *mark = option == MARK_SEPARATOR ? &spec->separator : &spec->comment;
+    if (option == MARK_MISSING ? spec->missing != NULL : *mark != '\0')
+        return prt_error_set(error, PRT_E_USAGE, "port '%s': %s= stands there twice", spec->port,
+                             name);
+    if (option == MARK_MISSING && value.length > 0) {
+        spec->missing = strndup(value.text, value.length);
+        return spec->missing != NULL ? PRT_OK : prt_io_no_memory(error);
+    }
+    if (option == MARK_MISSING)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "port '%s': missing= takes a number, such as 0 or nan, and there is "
+                             "none",
+                             spec->port);
+    if (!parse_mark(value, mark))
+        return prt_error_set(error, PRT_E_USAGE,
+                             "port '%s': %s= takes one character, such as %s, or tab, not '%.*s'",
+                             spec->port, name, option == MARK_SEPARATOR ? "';'" : "'#'",
+                             (int)value.length, value.text);
+    if (spec->separator != spec->comment) return PRT_OK;
+    return prt_error_set(error, PRT_E_USAGE,
+                         "port '%s': separator= and comment= are the same character", spec->port);
+}
+
 static enum prt_status refuse_item(const struct prt_port_spec *spec, struct piece item,
                                    struct piece name, bool has_value, struct prt_error *error)
 {
@@ -248,6 +292,9 @@ static enum prt_status refuse_item(const struct prt_port_spec *spec, struct piec
     for (size_t i = 0; i < OPTIONS; i++)
         nearest_consider(&nearest, options[i]);
     nearest_consider(&nearest, "arrive");
+    for (size_t i = 0; i < MARKS; i++)
+        nearest_consider(&nearest, mark_names[i]);
+    if (!has_value) nearest_consider(&nearest, "headings");
     if (!has_value) nearest_consider(&nearest, "full");
     for (size_t i = 0; i < ITEMS && !has_value; i++)
         nearest_consider(&nearest, items[i].name);
@@ -261,7 +308,7 @@ static enum prt_status refuse_item(const struct prt_port_spec *spec, struct piec
         error, PRT_E_USAGE,
         "port '%s': '%.*s' is no format and no option of a port: raw raw:TYPE npy "
         "wav aiff flac ogg pgm ppm png csv null rate=N width=N channels=N arrive=RATE "
-        "arrive=@FILE full (a path ends at its "
+        "arrive=@FILE full headings separator=C comment=C missing=VALUE (a path ends at its "
         "first comma)",
         spec->port, (int)item.length, item.text);
 }
@@ -276,6 +323,12 @@ static enum prt_status take_spec_item(struct item_reader *reader, struct piece i
         if (piece_is(option, options[i]))
             return take_spec_option(reader, i, value, has_value, error);
     if (piece_is(option, "arrive")) return take_arrivals(reader->spec, value, error);
+    for (int i = 0; i < MARKS; i++)
+        if (piece_is(option, mark_names[i])) return take_csv_option(reader->spec, i, value, error);
+    if (piece_is(item, "headings")) {
+        reader->spec->headings = true;
+        return PRT_OK;
+    }
     if (piece_is(item, "full")) {
         reader->spec->full = true;
         return PRT_OK;
@@ -448,6 +501,7 @@ void prt_port_spec_free(struct prt_port_spec *spec)
     free(spec->port);
     free(spec->path);
     free(spec->arrive_path);
+    free(spec->missing);
     *spec = (struct prt_port_spec){.format = PRT_FORMAT_RAW};
 }
 

@@ -134,6 +134,12 @@ static enum prt_status check_options(const struct prt_port_spec *spec, struct pr
     if (spec->rate_hertz != 0 && !audio) option = "rate=", wanted = "sound";
     if (spec->width_packets != 0 && !image) option = "width=", wanted = "pgm, ppm and png";
     if (spec->channels != 0 && !audio && !image) option = "channels=", wanted = "sound and images";
+    if (spec->format != PRT_FORMAT_CSV) {
+        if (spec->headings) option = "headings", wanted = "csv";
+        if (spec->separator != '\0') option = "separator=", wanted = "csv";
+        if (spec->comment != '\0') option = "comment=", wanted = "csv";
+        if (spec->missing != NULL) option = "missing=", wanted = "csv";
+    }
     if (option == NULL) return PRT_OK;
     return prt_error_set(error, PRT_E_USAGE, "port '%s': '%s' belongs to %s, and this is %s",
                          spec->port, option, wanted, prt_format_name(spec->format));
@@ -204,6 +210,8 @@ enum prt_status prt_source_open_packets(const struct prt_port_spec *spec,
         return status;
     }
     opened->information.at_hand = opened->reader == NULL || opened->reader->regular;
+    if (opened->reader != NULL && opened->reader->regular)
+        opened->information.bytes = opened->reader->size_bytes;
     *source = opened;
     return PRT_OK;
 }
@@ -225,6 +233,11 @@ enum prt_status prt_source_read(struct prt_source *source, void *packets, size_t
     if (*count > 0) return PRT_OK; /* a failure waits for the next call */
     source->ended = true;
     return source->failed == PRT_OK ? PRT_OK : repeat_failure(source, error);
+}
+
+uint64_t prt_source_offset(const struct prt_source *source)
+{
+    return source->reader != NULL ? source->reader->offset : 0;
 }
 
 void prt_source_information(const struct prt_source *source,
@@ -279,6 +292,9 @@ enum prt_status prt_sink_open_packets(const struct prt_port_spec *spec,
                              "port '%s': %s only makes packets: it cannot be an output", spec->port,
                              prt_format_name(spec->format));
     status = check_options(spec, error);
+    if (status == PRT_OK && (spec->comment != '\0' || spec->missing != NULL))
+        status = prt_error_set(error, PRT_E_USAGE, "port '%s': '%s' is for in-ports", spec->port,
+                               spec->comment != '\0' ? "comment=" : "missing=");
     if (status == PRT_OK) status = check_given_channels(spec, packet, error);
     if (status != PRT_OK) return status;
     return find_format(spec->format)->open_sink(spec, packet, environment, sink, error);

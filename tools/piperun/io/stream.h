@@ -97,6 +97,9 @@ bool prt_packet_is_record(const struct prt_packet *packet);
  * struct of scalars of one type; else 1. */
 uint32_t prt_packet_channels(const struct prt_packet *packet);
 
+/* A scalar in memory, as an f64 that is nearest to it. */
+double prt_scalar_value(enum scalar_type type, const void *scalar);
+
 /* One PORT=PATH[,ITEM...].  Fields not given are zero. */
 struct prt_port_spec {
     char *port;
@@ -116,13 +119,18 @@ struct prt_port_spec {
     uint64_t arrive_packets, arrive_seconds;
     char *arrive_path; /* arrive=@FILE; NULL: no list */
     bool full;         /* the in-port is not eager */
+    /* Of csv. */
+    bool headings;  /* the first line has names of columns */
+    char separator; /* separator=C; 0: a comma */
+    char comment;   /* comment=C; 0: there are none */
+    char *missing;  /* missing=TEXT; NULL: a missing number is an error */
 };
 
 /* Parses `text`: PORT=PATH[,ITEM...].
  *   PATH   a file; `-` standard input or output; `null`; gen:ramp[:COUNT], gen:noise:SEED[:COUNT],
  *          gen:zeros[:COUNT].  It ends at the first comma.  `./null` names a file of that name.
  *   ITEM   raw  raw:TYPE  npy  wav  wav:TYPE  aiff  aiff:TYPE  flac  flac:TYPE  ogg  pgm  ppm  png  csv  null  rate=N  width=N  channels=N
- *          arrive=RATE  arrive=@FILE (arrival_text.h)  full
+ *          arrive=RATE  arrive=@FILE (arrival_text.h)  full  headings  separator=C  comment=C  missing=TEXT
  *   TYPE   bool i8..i64 u8..u64 f16 bf16 f32 f64, aliases s8..s64, each with le or be after it
  *   N      decimal, 1 to 2^31 - 1; COUNT and SEED decimal or 0x hexadecimal, below 2^64
  * Without a format the file's ending decides: .raw .bin .npy .wav .aiff .aif .flac .ogg .pgm .ppm .pnm .png
@@ -176,6 +184,7 @@ struct prt_source_information {
     uint32_t height_packets;
     uint32_t channels; /* 0 if the format has none */
     bool at_hand;      /* reading never waits: a regular file, a generator; not a pipe */
+    uint64_t bytes;    /* of a regular file; else 0 */
 };
 
 /* Opens what `spec` names for a port of type `packet`, and reads the header.  `environment` NULL:
@@ -203,6 +212,9 @@ enum prt_status prt_source_read(struct prt_source *source, void *packets, size_t
  * numbers are PRT_E_FORMAT.  Formats without such a field are PRT_E_USAGE.) */
 void prt_source_information(const struct prt_source *source,
                             struct prt_source_information *information);
+
+/* The bytes of the file before the next packet; roughly, where a format is compressed. */
+uint64_t prt_source_offset(const struct prt_source *source);
 
 /* NULL is allowed. */
 void prt_source_close(struct prt_source *source);
