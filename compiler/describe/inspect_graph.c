@@ -231,6 +231,7 @@ static const struct inspected_plan *fill_plan(struct arena *arena, const struct 
         .mode_reason = plan->mode_reason,
         .policy = plan->policy,
         .policy_reason = plan->policy_reason,
+        .batch_reason = plan->batch_reason,
         .partition = plan_partition_text(arena, plan),
         .sub_devices = plan->sub_devices,
         .sub_device_count = plan->sub_device_count,

@@ -98,7 +98,7 @@ struct inspected_stage {
 struct inspected_plan {
     const char *device;
     uint32_t cu_count, lanes;
-    const char *mode, *mode_reason, *policy, *policy_reason;
+    const char *mode, *mode_reason, *policy, *policy_reason, *batch_reason;
     const char *partition;       /* the scheme; NULL: none, or not known */
     const uint32_t *sub_devices; /* NULL: not known */
     uint32_t sub_device_count;

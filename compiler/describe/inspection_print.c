@@ -339,6 +339,7 @@ static void put_plan(struct json *json, const struct inspection *inspection)
         json_text(json, "mode_reason", plan->mode_reason);
         json_text(json, "policy", plan->policy);
         json_text(json, "policy_reason", plan->policy_reason);
+        if (plan->batch_reason != NULL) json_text(json, "batch_reason", plan->batch_reason);
     }
     if (plan->sub_devices != NULL) {
         json_text(json, "partition", plan->partition);

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/plan/choose.h"
 
+#include "compiler/plan/choose_batch.h"
 #include "compiler/plan/choose_schedule.h"
 #include "compiler/plan/layouts.h"
 #include "compiler/plan/priority_groups.h"
-#include "compiler/plan/trial.h"
+#include "compiler/plan/try_plan.h"
 #include "compiler/plan/is_sequential.h"
 
 #include "compiler/ir/ratio.h"
-#include "compiler/context/phase_times.h"
 
 #include <inttypes.h>
 
 enum { GROUPS_MOST = 8, CANDIDATES_MAX = 40, STAGES_TRIED = 256 };
 
 struct candidate {
-    struct plan_layout *layout;
-    uint64_t cycles;
+    const struct plan_layout *layout;
+    struct trial trial;
+    uint64_t cycles; /* of the trial; UINT64_MAX: there was none, or it did not finish */
 };
 
 struct choice {
@@ -29,10 +30,10 @@ struct choice {
 
 /* ---- candidates ---- */
 
-static void add_layout_candidate(struct choice *choice, struct plan_layout *layout)
+static void add_layout_candidate(struct choice *choice, const struct plan_layout *layout)
 {
     if (layout == NULL || choice->count == CANDIDATES_MAX) return;
-    choice->items[choice->count++] = (struct candidate){layout, UINT64_MAX};
+    choice->items[choice->count++] = (struct candidate){.layout = layout, .cycles = UINT64_MAX};
 }
 
 /* Where caches count, stages that are fewer than the domains get one each: less than the device may be faster. */
@@ -70,18 +71,12 @@ static void add_candidates(struct choice *choice)
 /* ---- trials ---- */
 
 /* `best_cycles`: of the trials before; 0: the figure is wanted whatever it is. */
-static uint64_t try_selection(const struct choice *choice, enum graph_policy selection,
-                              uint64_t best_cycles)
+static struct trial try_selection(const struct choice *choice, enum graph_policy selection,
+                                  uint64_t best_cycles)
 {
-    struct placement *at = choice->at;
     struct trial_size size = choice->size;
     size.best_cycles = best_cycles;
-    struct arena *scratch = arena_create();
-    enum compile_phase before = phase_begin(at->cx, PHASE_TRIALS);
-    struct trial trial = trial_run(scratch, at->graph, at->plan, NULL, selection, size);
-    phase_resume(at->cx, before);
-    arena_destroy(scratch);
-    return trial.steady_cycles;
+    return plan_try(choice->at, NULL, selection, size);
 }
 
 static uint32_t try_layouts(struct choice *choice)
@@ -91,8 +86,9 @@ static uint32_t try_layouts(struct choice *choice)
         struct candidate *candidate = &choice->items[i];
         plan_lay_out(choice->at, candidate->layout);
         uint64_t before = choice->items[best].cycles;
-        candidate->cycles =
+        candidate->trial =
             try_selection(choice, choice->selection, before == UINT64_MAX ? 0 : before);
+        candidate->cycles = candidate->trial.steady_cycles;
         if (trial_is_faster(candidate->cycles, choice->items[best].cycles)) best = i;
     }
     return best;
@@ -111,7 +107,7 @@ static uint32_t confirm_layout(struct choice *choice, uint32_t best)
     uint64_t cycles[2];
     for (size_t i = 0; i < 2; i++) {
         plan_lay_out(choice->at, choice->items[tried[i]].layout);
-        cycles[i] = try_selection(choice, choice->selection, 0);
+        cycles[i] = try_selection(choice, choice->selection, 0).steady_cycles;
     }
     choice->size = size;
     return trial_is_faster(cycles[1], cycles[0]) ? best : 0;
@@ -256,7 +252,7 @@ static void choose_selection(const struct choice *choice, uint32_t chosen)
     for (enum graph_policy s = POLICY_ROUND_ROBIN; tried && s <= POLICY_FULLEST; s++) {
         cycles[s] = s == choice->selection && choice->items[chosen].cycles != UINT64_MAX
                         ? choice->items[chosen].cycles
-                        : try_selection(choice, s, 0);
+                        : try_selection(choice, s, 0).steady_cycles;
         if (trial_is_faster(cycles[s], cycles[best])) best = s;
     }
     const char *text = arena_printf(
@@ -302,6 +298,90 @@ static uint32_t choose_wished(struct choice *choice, enum plan_mode wished)
     return choice->count > 1 ? try_layouts(choice) : 0;
 }
 
+/* ---- batches ---- */
+
+/* In sequence, with batches that have been doubled so often, and no other candidates. */
+static void begin_choice(struct choice *choice, uint32_t doublings)
+{
+    struct placement *at = choice->at;
+    choice->count = 0;
+    at->doublings = doublings;
+    add_layout_candidate(choice, layout_in_sequence(at));
+    plan_lay_out(at, choice->items[0].layout);
+    choice->size = trial_size_for(at->plan);
+}
+
+static struct batched_layout batched_candidate(struct choice *choice, uint32_t index)
+{
+    struct candidate *candidate = &choice->items[index];
+    if (candidate->cycles == UINT64_MAX) {
+        choice->at->doublings = 0;
+        plan_lay_out(choice->at, candidate->layout);
+        candidate->trial = try_selection(choice, choice->selection, 0);
+        candidate->cycles = candidate->trial.steady_cycles;
+    }
+    return (struct batched_layout){
+        .layout = candidate->layout, .size = choice->size, .trial = candidate->trial};
+}
+
+/* "8 times the smallest: by trials 1024 iterations take 1000 cycles, 1500 with the smallest" */
+static const char *reason_of_batches(struct arena *arena, const struct batched_layout *found,
+                                     const struct batched_layout *smallest)
+{
+    uint128 before =
+        (uint128)smallest->trial.steady_cycles * found->size.iterations / smallest->size.iterations;
+    return arena_printf(
+        arena, "%" PRIu64 " times the smallest: by trials %s %s, %" PRIu64 " with the smallest",
+        UINT64_C(1) << found->doublings, trial_iterations_text(arena, found->size.iterations),
+        cycles_text(arena, found->trial.steady_cycles),
+        before >> 63 ? INT64_MAX : (uint64_t)before);
+}
+
+/* All layouts with the larger batches.  The best one has to be faster than `found`, and as fast as before when streams are
+ * short.  Returns the index of the best one or of `found`. */
+static uint32_t choose_layout_again(struct choice *choice, const struct batched_layout *found,
+                                    const struct short_streams *streams)
+{
+    struct placement *at = choice->at;
+    begin_choice(choice, found->doublings);
+    uint32_t kept = 0;
+    if (found->layout->mode != PLAN_IN_SEQUENCE) {
+        kept = choice->count;
+        add_layout_candidate(choice, found->layout);
+    }
+    add_candidates(choice);
+    uint32_t best = confirm_layout(choice, try_layouts(choice));
+    if (!trial_is_faster(choice->items[best].cycles, choice->items[kept].cycles)) return kept;
+    plan_lay_out(at, choice->items[best].layout);
+    return plan_is_fast_when_short(at, choice->selection, streams) ? best : kept;
+}
+
+/* Larger batches make other layouts the best: those of `best` and of all stages in sequence are doubled, then all layouts
+ * are tried with as many.  Returns the index of the best. */
+static uint32_t choose_batches(struct choice *choice, uint32_t best, bool is_free)
+{
+    struct placement *at = choice->at;
+    const struct batched_layout smallest = batched_candidate(choice, best);
+    at->doublings = 0;
+    plan_lay_out(at, smallest.layout);
+    const struct short_streams streams = plan_try_short(at, choice->selection);
+    struct batched_layout found = plan_double_batches(at, smallest, choice->selection, &streams);
+    if (is_free && best != 0) {
+        struct batched_layout whole = batched_candidate(choice, 0);
+        if (plan_batches_may_overtake(&whole, &found))
+            whole = plan_double_batches(at, whole, choice->selection, &streams);
+        if (whole.doublings > 0 && plan_batches_are_faster(&whole, &found)) found = whole;
+    }
+    at->doublings = found.doublings;
+    if (found.doublings == 0) return best;
+    at->plan->batch_reason = reason_of_batches(at->cx->arena, &found, &smallest);
+    if (is_free) return choose_layout_again(choice, &found, &streams);
+    choice->items[best].trial = found.trial;
+    choice->items[best].cycles = found.trial.steady_cycles;
+    choice->size = found.size;
+    return best;
+}
+
 void plan_choose(struct placement *at)
 {
     struct choice choice = {.at = at, .selection = at->graph->policy};
@@ -309,15 +389,15 @@ void plan_choose(struct placement *at)
     const char *obstacle = obstacle_of(at);
     uint32_t best = 0;
     if (choice.selection == POLICY_AUTO) choice.selection = POLICY_ROUND_ROBIN;
-    add_layout_candidate(&choice, layout_in_sequence(at));
-    plan_lay_out(at, choice.items[0].layout);
-    choice.size = trial_size_for(at->plan);
+    begin_choice(&choice, 0);
     if (wish != LAYOUT_ANY) {
         best = choose_wished(&choice, mode_of_wish(wish));
     } else if (obstacle == NULL) {
         add_candidates(&choice);
         best = confirm_layout(&choice, try_layouts(&choice));
     }
+    if (plan_doubles_batches(at))
+        best = choose_batches(&choice, best, wish == LAYOUT_ANY && obstacle == NULL);
     at->is_final = true;
     plan_lay_out(at, choice.items[best].layout);
     if (at->graph->policy == POLICY_AUTO)

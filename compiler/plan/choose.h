@@ -9,6 +9,8 @@
  * tried.  A candidate replaces an earlier one if it is faster by more than a hundredth.  So the simpler layout stays
  * if the difference is small, and domains of a cache come before other groups.
  *
+ * Batches are doubled where that makes long streams faster (choose_batch.h).  Then the layouts are tried again.
+ *
  * The three selections are tried on the chosen layout, unless the author has named one.  Round robin stays unless
  * another one is faster by more than a hundredth.
  *

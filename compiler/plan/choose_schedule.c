@@ -3,9 +3,9 @@
 
 #include "compiler/plan/reference_entries.h"
 #include "compiler/plan/schedule.h"
+#include "compiler/plan/try_plan.h"
 
 #include "compiler/ir/ratio.h"
-#include "compiler/context/phase_times.h"
 
 #include <inttypes.h>
 
@@ -33,12 +33,8 @@ static uint64_t try_entries(const struct placement *at, const struct schedule *s
 {
     struct arena *scratch = arena_create();
     plan_reference_entries(scratch, at->graph, at->plan, schedule, entries);
-    enum compile_phase before = phase_begin(at->cx, PHASE_TRIALS);
-    struct trial trial =
-        trial_run(scratch, at->graph, at->plan, schedule, at->plan->selection, size);
-    phase_resume(at->cx, before);
     arena_destroy(scratch);
-    return trial.steady_cycles;
+    return plan_try(at, schedule, at->plan->selection, size).steady_cycles;
 }
 
 static struct trial_size bounded_by(struct trial_size size, uint64_t best_cycles)

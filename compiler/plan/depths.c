@@ -4,9 +4,9 @@
  *
  * Depths are never lowered below those that bufsize has proven: if a depth is free of deadlock, larger ones are, too.
  * A buffer gets room for two full dispatches (lanes x CUs of the stage) of its larger end, so that one is written while
- * the other is read.  It gets room for the batch of the target at least, so that a dispatch is worth its fixed cost on a
- * host as well.  In a cycle the initial packets bound the firings that are ready at once.  There a buffer gets room for
- * these only; on simulated devices, only for full dispatches of them.
+ * the other is read.  It gets room for the batch of the target at least, doubled as often as choose_batch.h finds, so that a
+ * dispatch is worth its fixed cost.  In a cycle the initial packets bound the firings that are ready at once.  There a
+ * buffer gets room for these only; on simulated devices, only for full dispatches of them.
  *
  * --buffers=min raises no depth.  --buffers=fast keeps the depth of a buffer that follows from the maximum throughput.
  * If the throughput is unbounded, a buffer gets room for one full dispatch of its larger end and the packets that a
@@ -102,7 +102,8 @@ static uint64_t batch_packets(const struct placement *at, const struct graph_buf
         if (batch->rows_bytes > most && is_read_by_rows(at, buffer)) most = batch->rows_bytes;
         bytes = max64(min64(share, most), batch->inner_least_bytes);
     }
-    return min64(bytes / max64(buffer->width_bytes, 1), batch->packets_max);
+    uint64_t packets = min64(bytes / max64(buffer->width_bytes, 1), batch->packets_max);
+    return mul_clamped(packets, UINT64_C(1) << at->doublings);
 }
 
 static struct wish wish_for(const struct placement *at, const struct graph_buffer *buffer)

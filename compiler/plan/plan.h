@@ -92,6 +92,7 @@ struct plan {
     enum graph_policy selection;
     const char *policy; /* "round_robin" */
     const char *mode_reason, *policy_reason;
+    const char *batch_reason; /* NULL: batches are the smallest of the target */
     const struct schedule
         *schedule; /* schedule.h; NULL: every stage is dispatched when it is ready */
     /* One kernel at a time, a dispatch for each firing, a packet for each launch, no static schedule. */

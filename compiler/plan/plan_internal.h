@@ -22,6 +22,7 @@ struct placement {
     bool *ready_is_bound; /* by node: it was not followed to the end, ready_max is a lower bound */
     uint32_t *component;  /* strongly connected component of each node */
     uint64_t *depths;     /* by buffer: as the analyses have left them */
+    uint32_t doublings;   /* of the batches of the target (choose_batch.h) */
     uint64_t inner_buffers;
     bool *shared; /* by buffer, while thresholds are filled: several queues work on it at a time */
     bool is_final;

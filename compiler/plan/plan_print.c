@@ -89,6 +89,7 @@ static void print_head(FILE *to, const struct graph *graph, const struct plan *p
             device->lanes == 1 ? "" : "s");
     fprintf(to, "mode     %s: %s\n", plan_mode_name(plan->mode), plan->mode_reason);
     fprintf(to, "policy   %s: %s\n", plan->policy, plan->policy_reason);
+    if (plan->batch_reason != NULL) fprintf(to, "batches  %s\n", plan->batch_reason);
     if (program != NULL) print_schedule(to, graph, plan, program, whole);
     print_memory(to, graph);
     struct arena *arena = arena_create();

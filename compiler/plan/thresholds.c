@@ -11,9 +11,9 @@
 #include "compiler/target/target.h"
 #include "lang/window.h"
 
-/* A batch is at most so many times lanes x CUs, and so many firings, so that the scheduler stays responsive.  On the host's
- * processor a light firing takes a tenth of a nanosecond, and a dispatch costs a hand-over between threads: there depths
- * and the number of firings are the only bounds. */
+/* A batch is at most so many times lanes x CUs, and so many firings, so that the scheduler stays responsive; more where a
+ * launch costs much (choose_batch.h).  On the host's processor a light firing takes a tenth of a nanosecond, and a
+ * dispatch costs a hand-over between threads: there depths and the number of firings are the only bounds. */
 #define DISPATCHES_PER_BATCH_MAX UINT64_C(1024)
 #define BATCH_FIRINGS_MAX (UINT64_C(1) << 20)
 
@@ -184,9 +184,10 @@ static void set_batch(const struct placement *at, struct plan_stage *stage)
 {
     uint64_t group =
         max64(plan_firings_of_lanes(at, stage->node) * plan_stage_cus(at, stage->node), 1);
-    bool cut = target_of(at->device)->cuts_batches;
-    uint64_t most =
-        cut ? BATCH_FIRINGS_MAX : min64(group * DISPATCHES_PER_BATCH_MAX, BATCH_FIRINGS_MAX);
+    const struct target *target = target_of(at->device);
+    uint64_t most = BATCH_FIRINGS_MAX;
+    if (!target->cuts_batches) most = min64(group * DISPATCHES_PER_BATCH_MAX, most);
+    most = min64(mul_clamped(most, UINT64_C(1) << at->doublings), target->batch.firings_max);
     uint64_t batch = min64(find_admission(at, stage->node, false).firings, most);
     if (batch >= group) batch -= batch % group;
     stage->batch_max = at->plan->debug_mode ? 1 : max64(batch, stage->threshold);

@@ -188,7 +188,7 @@ static bool wait_for_clock(void *context, bool until_arrival, uint32_t *count)
     p->looks++;
     pass_mark(p, &p->first, 1, 4);
     pass_mark(p, &p->last, 3, 4);
-    if (p->last.passed || is_beaten(p)) leave_core(p);
+    if (!p->size.whole && (p->last.passed || is_beaten(p))) leave_core(p);
     return true;
 }
 
@@ -506,6 +506,13 @@ static struct trial play_plan(struct playing *p, const uint64_t *packets, uint64
     /* the clock does not have the cycles of the last instructions yet */
     result.cycles = p->clock.now_cycles + p->core->instruction_cycles - p->core->passed_cycles;
     result.dispatches = p->dispatches;
+    for (uint32_t i = 0; i < p->core->stage_count; i++) {
+        const struct core_stage *stage = core_stage(p->core, i);
+        uint64_t launch = add_clamped(stage->launch_cycles, stage->switch_cycles);
+        result.launch_cycles = add_clamped(result.launch_cycles, launch);
+        result.busy_cycles =
+            add_clamped(result.busy_cycles, add_clamped(launch, stage->execute_cycles));
+    }
     result.whole = over && core_attends(p->core, CORE_HAS_HALTED);
     if (!p->last.passed) p->last = (struct mark){p->progress, p->clock.now_cycles, true};
     result.steady_cycles = steady_cycles(p);
@@ -549,16 +556,22 @@ static uint128 dispatches_for(const struct plan *plan, uint64_t iterations)
     return sum;
 }
 
+uint64_t trial_iterations_for(const struct plan *plan, uint64_t dispatches)
+{
+    uint64_t iterations = 1;
+    while (iterations < UINT64_C(1) << 40 && dispatches_for(plan, iterations * 2) <= dispatches)
+        iterations *= 2;
+    return iterations;
+}
+
 struct trial_size trial_size_for(const struct plan *plan)
 {
     enum { EACH = 32, LEAST = 384, LOOKS_LEAST = 200 * 1000, LOOKS_EACH = 40 };
     uint64_t wanted = max64((uint64_t)plan->stage_count * EACH, LEAST);
-    struct trial_size size = {.iterations = 1};
-    while (size.iterations < UINT64_C(1) << 40 &&
-           dispatches_for(plan, size.iterations * 2) <= wanted)
-        size.iterations *= 2;
-    size.looks = max64((uint64_t)plan->stage_count * LOOKS_EACH, LOOKS_LEAST);
-    return size;
+    return (struct trial_size){
+        .iterations = trial_iterations_for(plan, wanted),
+        .looks = max64((uint64_t)plan->stage_count * LOOKS_EACH, LOOKS_LEAST),
+    };
 }
 
 bool trial_is_faster(uint64_t cycles, uint64_t than)

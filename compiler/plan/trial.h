@@ -32,6 +32,7 @@ struct trial_size {
     uint64_t iterations;
     uint64_t looks;
     bool least; /* bounded rates append their minimum, not their maximum */
+    bool whole; /* it is played to the end: `cycles` is asked for, not `steady_cycles` */
     /* The best steady cycles so far; 0: none.  A trial ends early when it is slower by more than a hundredth. */
     uint64_t best_cycles;
 };
@@ -42,12 +43,17 @@ struct trial {
      * were too few. */
     uint64_t steady_cycles;
     uint64_t dispatches;
-    bool whole; /* trial_stream: the run has ended, and did not stall */
+    /* Of all launches that have completed: cycles of a launch and its switch, and these with its execution. */
+    uint64_t launch_cycles, busy_cycles;
+    bool whole; /* the run has ended, and did not stall */
 };
 
 /* The extent with which every stage is dispatched some times.  Requires batches. */
 struct trial_size trial_size_for(const struct plan *plan);
-/* In-ports and sources end after the iterations.  The trial ends when three quarters of their work are done.
+/* Iterations for which all stages together are dispatched so often at most; a power of two. */
+uint64_t trial_iterations_for(const struct plan *plan, uint64_t dispatches);
+/* In-ports and sources end after the iterations.  The trial ends when three quarters of their work are done, unless it is
+ * to be whole.
  * `schedule`: of the static part; NULL: there is none. */
 struct trial trial_run(struct arena *scratch, const struct graph *graph, const struct plan *plan,
                        const struct schedule *schedule, enum graph_policy selection,

@@ -3,9 +3,8 @@
 
 #define KIB UINT64_C(1024)
 
-/* The fixed cost of a dispatch on a host is about a microsecond, a cheap firing takes about a nanosecond:
- * thousands of packets hide it. 32 KiB were the best of 16, 32 and 64 in `make bench`: less costs
- * dispatches, more the first-level caches. */
+/* Trials on the device's clock enlarge the batches (compiler/plan/choose_batch.h); these are the smallest. Ten doublings
+ * make 32 MiB of 32 KiB, half of what all buffers together are given. */
 static const struct target simulated = {
     .counts_cycles = true,
     .cycles_per_time = 1,
@@ -13,7 +12,9 @@ static const struct target simulated = {
               .inner_bytes = 32 * KIB,
               .rows_bytes = 32 * KIB,
               .inner_least_bytes = 32 * KIB,
-              .packets_max = 16384},
+              .packets_max = 16384,
+              .firings_max = UINT64_C(1) << 23,
+              .doublings_max = 10},
     .instruction_sets = "x86-64-v3",
 };
 
@@ -41,7 +42,8 @@ static const struct target host = {
               .inner_bytes = 64 * KIB,
               .rows_bytes = 256 * KIB,
               .inner_least_bytes = 4 * KIB,
-              .packets_max = UINT64_MAX},
+              .packets_max = UINT64_MAX,
+              .firings_max = UINT64_C(1) << 20},
     .instruction_sets = "x86-64-v3",
 };
 
@@ -59,7 +61,8 @@ static const struct target gpu = {
               .inner_bytes = 1024 * KIB,
               .rows_bytes = 4096 * KIB,
               .inner_least_bytes = 32 * KIB,
-              .packets_max = UINT64_MAX},
+              .packets_max = UINT64_MAX,
+              .firings_max = UINT64_C(1) << 20},
     .instruction_sets = "x86-64-v3,sm_80",
 };
 

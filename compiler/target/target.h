@@ -40,6 +40,9 @@ struct target {
         uint64_t rows_bytes;        /* ... in place of inner_bytes if a reader has a 2-D window */
         uint64_t inner_least_bytes; /* an inner buffer gets so much whatever its share is */
         uint64_t packets_max;
+        uint64_t firings_max; /* of a dispatch */
+        /* Where a launch costs much, bytes, packets and firings are doubled so often at most. */
+        uint32_t doublings_max;
     } batch;
 
     const char *instruction_sets; /* that images are made for, unless --march names others */

@@ -24,7 +24,8 @@
 # `startup`: how long piperun takes to its first packet, and where pipec's time goes (startup.sh, some seconds),
 # `speedup`: the examples on 1, 4, 16 and 132 simulated compute units (speedup.sh, about a minute),
 # `policies`: pipelines on which the policies differ, and why (policies.py, less than a minute),
-# `auto`: what pipec chooses against the best that can be asked for (auto.py, some minutes);
+# `auto`: what pipec chooses against the best that can be asked for (auto.py, some minutes),
+# `batches`: simulated cycles as another pipec and this one plan them, OLD=PATH (batches.py, some minutes);
 # PROFILE: `ours`, `hand` or `unfused`: where that one spends its time, with one thread, by perf;
 # BENCH_CC, the compiler of the hand-written code (default: the newest clang; compiler.sh refuses or installs it).  Not part of `make check`.
 set -eu
@@ -47,7 +48,7 @@ speedup) exec "$here/speedup.sh" ;;
 startup) exec "$here/startup.sh" ;;
 latency) exec "$here/latency.sh" ;;
 dispatch) exec "$here/dispatch.sh" ;;
-policies | auto) exec python3 -B "$here/$ONLY.py" ;;
+policies | auto | batches) exec python3 -B "$here/$ONLY.py" ;;
 esac
 
 # The host's processor where there is such a device, else the simulated GPU.

@@ -152,7 +152,7 @@ check "a limit is kept, and said" limited
 check "text says the time first, then what limits the run" says 0 "^main on sim16: [0-9]+ cycles, .* at 1000 MHz" run --stats
 limits() { sed -n 2p text | grep -Eq "^limited by ('(grow|heavy)': its|the) ([0-9]+ )?CUs? (that [0-9]+ stages share, which )?(is|are) busy [0-9.]+% of the time, mostly computing"; }
 check "the bottleneck and its reason" limits
-bounds() { grep -Eq "^grow +grow->heavy +9 +3 +1.50  21844 bytes" text; } # 8192 x 6 / 9 packets
+bounds() { grep -Eq "^grow +grow->heavy +9 +3 +1.50  43688 bytes" text; } # 16384 x 6 / 9 packets
 check "the declared bound, the largest firing and the mean" bounds
 columns() { ! grep -q 'left over' text && ! grep -q 'index generator' text && ! grep -q 'device queue' text; }
 tighter() { # frees what the compiler then does without, and where it needs no more than it must, all of that
