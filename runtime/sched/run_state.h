@@ -47,8 +47,8 @@ static inline enum prt_doing prt_run_state_set(struct prt_sched *s, enum prt_doi
 }
 
 /* For visits.  Requires: indices in range. */
-void prt_run_state_stage(const struct prt_sched *sched, uint32_t stage,
+void prt_run_state_stage(const struct prt_sched *sched, uint32_t index,
                          struct prt_stage_moment *moment);
-void prt_run_state_buffer(const struct prt_sched *sched, uint32_t buffer,
+void prt_run_state_buffer(const struct prt_sched *sched, uint32_t index,
                           struct prt_buffer_moment *moment);
 #endif

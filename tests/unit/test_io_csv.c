@@ -256,11 +256,12 @@ static void long_lines_with_headings_are_read_and_longer_ones_refused(void **sta
 
 static bool time_is(const char *text, int64_t nanoseconds)
 {
+    const int64_t second = 1000000000, seconds = nanoseconds / second;
     int64_t whole = -1;
-    double seconds = -1;
+    double read = -1;
     return prt_timestamp_parse(text, SCALAR_I64, &whole) && whole == nanoseconds &&
-           prt_timestamp_parse(text, SCALAR_F64, &seconds) &&
-           seconds == (double)(nanoseconds / 1000000000) + (double)(nanoseconds % 1000000000) / 1e9;
+           prt_timestamp_parse(text, SCALAR_F64, &read) &&
+           read == (double)seconds + (double)(nanoseconds % second) / 1e9;
 }
 
 static void times_are_those_of_rfc_3339(void **state)

@@ -286,7 +286,7 @@ struct csv_place {
     unsigned long long line, column; /* each from 1 */
 };
 
-static struct csv_place place_in_line(const struct csv_source *csv, size_t at)
+static struct csv_place csv_place_of(const struct csv_source *csv, size_t at)
 {
     const unsigned char *bytes = prt_io_reader_bytes(&csv->reader);
     struct csv_place place = {csv->line, 1};
@@ -299,8 +299,8 @@ static struct csv_place place_in_line(const struct csv_source *csv, size_t at)
 
 #define CSV_REFUSE(csv, at, error, format, ...)                                                    \
     prt_error_set_at((error), PRT_E_FORMAT, (csv)->reader.offset + (at), "%s:%llu:%llu: " format,  \
-                     (csv)->reader.name, place_in_line((csv), (at)).line,                          \
-                     place_in_line((csv), (at)).column __VA_OPT__(, ) __VA_ARGS__)
+                     (csv)->reader.name, csv_place_of((csv), (at)).line,                           \
+                     csv_place_of((csv), (at)).column __VA_OPT__(, ) __VA_ARGS__)
 
 /* Cuts the field at `*at` off the line, and the separator: then `*at` is that of the next one, or length + 1. */
 static enum prt_status cut_field(const struct csv_source *csv, const unsigned char *bytes,
@@ -342,7 +342,8 @@ static enum prt_status cut_field(const struct csv_source *csv, const unsigned ch
 
 /* The field's text, NUL-terminated, with single quotes for double ones; at most `size` - 1 bytes.  False if it holds a NUL
  * or is longer: a number cut short would be another one. */
-static bool field_text(const unsigned char *bytes, struct csv_field field, char *text, size_t size)
+static bool csv_field_text(const unsigned char *bytes, struct csv_field field, char *text,
+                           size_t size)
 {
     size_t used = 0, i = 0;
     for (; i < field.length && used + 1 < size; i++) {
@@ -419,7 +420,7 @@ static enum prt_status read_columns(struct csv_source *csv, const unsigned char 
         }
         if (index == COLUMN_LEFT_OUT) continue;
         const struct column *column = &columns->items[index];
-        bool whole = field_text(bytes, field, text, sizeof text);
+        bool whole = csv_field_text(bytes, field, text, sizeof text);
         if (field.length == 0)
             status = fill_missing(csv, begin, column, packet, error);
         else if (!whole || !parse_csv_number(text, column->scalar, packet + column->offset_bytes))
@@ -473,8 +474,8 @@ static enum prt_status read_headings(struct csv_source *csv, const unsigned char
         struct csv_field field;
         char name[NAME_BYTES];
         (void)cut_field(csv, bytes, length, &at, &field, error);
-        csv->order[i] = field_text(bytes, field, name, sizeof name) ? find_column(csv, name)
-                                                                    : (uint16_t)COLUMN_LEFT_OUT;
+        csv->order[i] = csv_field_text(bytes, field, name, sizeof name) ? find_column(csv, name)
+                                                                        : (uint16_t)COLUMN_LEFT_OUT;
     }
     return check_headings(csv, length, error);
 }
