@@ -176,7 +176,7 @@ static struct reason why_not_running(const struct prt_sched *s, const struct cor
                                  core_ready_room(core_written_buffer(s->core, output)), firings);
         if (firings == 0) return (struct reason){PRT_STALL_ROOM, stage->input_count + i};
     }
-    bool few = core_is_below_threshold(s->core, stage, firings);
+    bool few = core_is_below_threshold(stage, firings);
     return (struct reason){few ? PRT_STALL_THRESHOLD : PRT_STALL_SCHEDULER, NO_END};
 }
 
