@@ -131,7 +131,7 @@ enum core_life {
 
 /* One struct because the core is one block of memory, with an array of stages in it. */
 struct core_stage {
-    /* What each dispatch and completion reads comes first. */
+    /* The members that each dispatch and completion reads come first. */
     uint64_t inputs_at, outputs_at; /* distances of its inputs and outputs from the header */
     uint32_t first_input, input_count;
     uint32_t first_output, output_count;

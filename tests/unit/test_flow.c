@@ -138,6 +138,6 @@ static void nothing_appended_fits_always(void **unused)
 TEST_MAIN("flow", cmocka_unit_test(totals_are_those_of_single_firings),
           cmocka_unit_test(as_many_firings_fit_as_there_is_room_for),
           cmocka_unit_test(firings_need_what_they_see),
-        cmocka_unit_test(firings_see_as_far_as_the_one_that_sees_furthest),
+          cmocka_unit_test(firings_see_as_far_as_the_one_that_sees_furthest),
           cmocka_unit_test(what_was_seen_is_what_any_firing_saw),
           cmocka_unit_test(nothing_appended_fits_always))
