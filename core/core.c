@@ -88,7 +88,7 @@ void core_readers_changed(struct core *c, const struct core_buffer *buffer)
     struct core_stage *stages = core_stages(c);
     for (; reader < end; reader++) {
         stages[reader->stage].settled = false;
-        if (c->observed) core_mark(&c->changed, reader->stage);
+        if (core_is_observed(c)) core_mark(&c->changed, reader->stage);
     }
 }
 

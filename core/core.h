@@ -95,6 +95,8 @@ struct core_input {
     uint64_t reader_at; /* distance of its reader */
     uint32_t buffer;    /* number of the buffer */
     uint32_t reader;    /* of the buffer's fifo */
+    /* for the firings that the stage has been measured for (core_measure): packets that they see, and consume */
+    uint64_t sees, frees;
     struct core_take take;
     struct window window; /* 2-D; it replaces `take`.  Width 0: there is none */
     struct window_shape shape;
@@ -110,6 +112,7 @@ struct core_input {
 struct core_output {
     uint64_t buffer_at; /* as of an input */
     uint32_t buffer;
+    uint64_t appends;             /* at most, by the firings that the stage has been measured for */
     struct core_flow least, most; /* minimum and maximum packets of a firing */
     uint64_t finish_max;          /* maximum packets of the finish */
     /* Of a bundle (lang/container.h): another output of the same bundle, and the shares of both.  Else share is 0. */
@@ -128,58 +131,63 @@ enum core_life {
 
 /* One struct because the core is one block of memory, with an array of stages in it. */
 struct core_stage {
+    /* The members that each dispatch and completion reads come first. */
     uint64_t inputs_at, outputs_at; /* distances of its inputs and outputs from the header */
     uint32_t first_input, input_count;
     uint32_t first_output, output_count;
+    enum core_life life;
+    uint32_t flags; /* enum container_node_flags */
+    bool in_flight;
+    bool stopped;       /* by `stop`, or a source by an interrupt: it fires no more */
+    bool settled;       /* found not ready, and nothing it depends on has changed since */
+    bool input_closed;  /* the stream of an input has ended */
+    bool exact;         /* the minimum and maximum rates of all outputs are equal */
+    bool in_order;      /* all inputs and outputs are: a completion moves no position */
+    bool fed;           /* packets of an in-port reach it, directly or not */
+    bool ends_pack;     /* the last stage of its pack */
+    uint32_t component; /* of the stages that are not fed: ends.h */
+    uint32_t queue;
+    uint64_t batch_max;
+    uint64_t
+        measured; /* the number of firings for which its ends are measured, whichever come first; 0: none */
+    uint64_t firings_limit; /* of a stage that no in-port drives; UINT64_MAX: none */
+    uint64_t firings;       /* completed or in flight */
+    uint64_t batch;         /* firings of the launch in flight, or of the last one */
+    /* Written by the device: firings of the batch that count; of a finish: its report (lang/container.md, "Fused nodes"). */
+    uint64_t completed;
+    uint64_t dispatches;
+    uint64_t execute_cycles, launch_cycles, switch_cycles; /* of the launches that have completed */
+
     uint32_t node;   /* number in the container */
     uint32_t phases; /* of its rates */
-    uint32_t flags;  /* enum container_node_flags */
     uint32_t importance;
     uint64_t repetitions; /* firings of an iteration of the graph */
-    enum core_life life;
-    bool in_flight;
-    bool fed; /* packets of an in-port reach it, directly or not */
     /* packets of an in-port or a source reach it; else it ends only when its readers have */
     bool driven;
     /* its packets lead to an open out-port or to a running stage without outputs; only ends.c uses it */
     bool wanted;
     bool cut_off; /* packets of an endless in-port that was cut off reach it */
-    bool stopped; /* by `stop`, or a source by an interrupt: it fires no more */
     /* FAULTED: an open out-port or a stage without outputs needs the packets that it keeps back */
     bool demanded;
     bool unjudged; /* FAULTED, and it has not been found out yet whether it is demanded */
     bool open; /* FAULTED, and it is not known yet whether it is demanded; only faults.c uses it */
     bool reads_tail; /* its finish reads the packets left in its only input */
     bool reads_port; /* some input is an in-port */
-    bool exact;      /* the minimum and maximum rates of all outputs are equal */
-    bool settled;    /* found not ready, and nothing it depends on has changed since */
     /* to an eager out-port, whose room changes at any time: it is never settled */
     bool writes_live;
     bool loads;              /* its first launch fills the entry */
     bool spilled;            /* it uses another stage's entry */
-    bool ends_pack;          /* the last stage of its pack */
     bool awaited;            /* a more important stage reads its packets */
     bool depends;            /* a stage of its queue is at the other end of one of its buffers */
-    uint32_t component;      /* of the stages that are not fed: ends.h */
     uint32_t component_next; /* another stage of that component; the links form a ring */
     /* The input and the output that admitted no firing when the stage was last asked: they are asked first. */
     uint32_t lacking_input, lacking_output;
     uint32_t roomy_outputs; /* so many outputs, from the first one on, have room for the finish */
-    uint32_t queue;
-    uint32_t entry;       /* of the reference table; CORE_NONE: none */
-    uint32_t grid_before; /* firings of its previous packed launch */
-    uint32_t threshold;   /* firings for which it is dispatched */
-    uint64_t batch_max;
+    uint32_t entry;         /* of the reference table; CORE_NONE: none */
+    uint32_t grid_before;   /* firings of its previous packed launch */
+    uint32_t threshold;     /* firings for which it is dispatched */
     /* if inputs have 2-D windows, which are all at the same place; else 0 */
     uint64_t frame_packets;
-    uint64_t firings_limit; /* of a stage that no in-port drives; UINT64_MAX: none */
-    uint64_t firings;       /* completed or in flight */
-    uint64_t batch;         /* firings of the launch in flight, or of the last one */
-    /* Written by the device: firings of the batch that count; of a finish: its report (lang/container.md, "Fused nodes"). */
-    uint64_t completed;
-
-    uint64_t dispatches;
-    uint64_t execute_cycles, launch_cycles, switch_cycles; /* of the launches that have completed */
 };
 
 struct core_set {
@@ -412,13 +420,37 @@ static inline struct core_buffer *core_written_buffer(const struct core *c,
     return (struct core_buffer *)((uintptr_t)c + output->buffer_at);
 }
 
+/* ---- the kind of run ---- */
+
+/* On a GPU launches need no packets, and no run is observed or stepped: the compiler leaves out what would serve these. */
+#ifdef __NVPTX__
+enum { CORE_ON_GPU = 1 };
+#else
+enum { CORE_ON_GPU = 0 };
+#endif
+
+static inline bool core_is_direct(const struct core *c)
+{
+    return CORE_ON_GPU || c->direct;
+}
+
+static inline bool core_is_observed(const struct core *c)
+{
+    return !CORE_ON_GPU && c->observed;
+}
+
+static inline bool core_is_stepped(const struct core *c)
+{
+    return !CORE_ON_GPU && c->stepped;
+}
+
 /* ---- changes ---- */
 
 /* A change may make the stage ready, or change the reason why it is not. */
 static inline void core_stage_changed(struct core *c, uint32_t stage)
 {
     core_stage(c, stage)->settled = false;
-    if (c->observed) core_mark(&c->changed, stage);
+    if (core_is_observed(c)) core_mark(&c->changed, stage);
 }
 
 void core_all_stages_changed(struct core *c);

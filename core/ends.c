@@ -150,7 +150,8 @@ void core_close(struct core *c, struct core_buffer *buffer)
     core_readers_changed(c, buffer);
     const struct core_reader *readers = core_fifo_reader(&buffer->fifo, 0);
     for (uint32_t i = 0; buffer->port != CORE_OUT_PORT && i < buffer->fifo.reader_count; i++) {
-        const struct core_stage *stage = core_stage(c, readers[i].stage);
+        struct core_stage *stage = core_stage(c, readers[i].stage);
+        stage->input_closed = true;
         if (core_ready_ends(c, stage, core_inputs(c) + readers[i].input))
             core_stage_may_end(c, stage);
     }
@@ -164,7 +165,8 @@ static void end_stage(struct core *c, struct core_stage *stage)
     stage->life = CORE_ENDED;
     c->fewer_takers = true;
     core_stage_changed(c, core_stage_number(c, stage));
-    if (c->observed) (void)core_send(c, CORE_EVENT_ENDED, core_stage_number(c, stage), false);
+    if (core_is_observed(c))
+        (void)core_send(c, CORE_EVENT_ENDED, core_stage_number(c, stage), false);
     c->end_propagated = true;
 }
 
@@ -257,7 +259,7 @@ enum core_outcome core_ends(struct core *c)
         c->progress.at = i == CORE_NONE ? 0 : i + 1;
         if (i == CORE_NONE) continue;
         if (!end_stage_if_due(c, i, &launched)) break;
-        if (launched && c->stepped) return CORE_REDO;
+        if (launched && core_is_stepped(c)) return CORE_REDO;
     }
     c->progress.at = 0;
     return CORE_NEXT;

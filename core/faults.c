@@ -56,7 +56,8 @@ static void keep_back(struct core *c, struct core_stage *stage)
     stage->life = CORE_FAULTED;
     core_detach_faulted(c, stage);
     core_stage_changed(c, core_stage_number(c, stage));
-    if (c->observed) (void)core_send(c, CORE_EVENT_ENDED, core_stage_number(c, stage), false);
+    if (core_is_observed(c))
+        (void)core_send(c, CORE_EVENT_ENDED, core_stage_number(c, stage), false);
     c->end_propagated = true;
     stage->unjudged = true;
 }

@@ -31,8 +31,7 @@ static void find_oldest(struct core_fifo *fifo)
     fifo->oldest_count = count;
 }
 
-/* One of the slowest readers has moved on, or gone: of many, only the last one has the rest looked at. */
-static void leave_oldest(struct core_fifo *fifo)
+void core_fifo_leave_oldest(struct core_fifo *fifo)
 {
     if (--fifo->oldest_count == 0) find_oldest(fifo);
 }
@@ -64,20 +63,6 @@ void core_fifo_close(struct core_fifo *fifo)
 
 /* ---- a reader ---- */
 
-void core_fifo_release(struct core_fifo *fifo, uint32_t reader, uint64_t packets)
-{
-    struct core_reader *r = core_fifo_reader(fifo, reader);
-    assert(packets <= core_fifo_held(fifo, reader));
-    if (packets == 0) return;
-    bool was_oldest = r->position_packets == fifo->oldest_packets;
-    r->position_packets += packets;
-    r->offset_bytes = core_fifo_advance(fifo, r->offset_bytes, packets);
-    if (fifo->reader_count == 1) /* equivalent: a shortcut; what two readers do the tests tell */
-        fifo->oldest_packets = r->position_packets;
-    else if (was_oldest)
-        leave_oldest(fifo);
-}
-
 void core_fifo_reclaim(struct core_fifo *fifo, uint32_t reader, uint64_t packets)
 {
     struct core_reader *r = core_fifo_reader(fifo, reader);
@@ -100,5 +85,5 @@ void core_fifo_detach(struct core_fifo *fifo, uint32_t reader)
     fifo->discarded_packets += core_fifo_held(fifo, reader);
     r->attached = false;
     fifo->attached_count--;
-    if (r->position_packets == fifo->oldest_packets) leave_oldest(fifo);
+    if (r->position_packets == fifo->oldest_packets) core_fifo_leave_oldest(fifo);
 }

@@ -134,8 +134,29 @@ static inline uint64_t core_fifo_held(const struct core_fifo *fifo, uint32_t rea
     return r->attached ? fifo->written_packets - r->position_packets : 0;
 }
 
-/* Frees the reader's `packets` oldest packets (at most those held). */
-void core_fifo_release(struct core_fifo *fifo, uint32_t reader, uint64_t packets);
+/* One of the slowest readers has moved on, or gone: of many, only the last one has the rest looked at. */
+void core_fifo_leave_oldest(struct core_fifo *fifo);
+
+/* Frees the `packets` oldest packets of a reader of the fifo (at most those held). */
+static inline void core_fifo_free(struct core_fifo *fifo, struct core_reader *reader,
+                                  uint64_t packets)
+{
+    assert(packets <= (reader->attached ? fifo->written_packets - reader->position_packets : 0));
+    if (packets == 0) return;
+    uint64_t before = reader->position_packets, oldest = fifo->oldest_packets;
+    reader->position_packets = before + packets;
+    reader->offset_bytes = core_fifo_advance(fifo, reader->offset_bytes, packets);
+    if (fifo->reader_count == 1) /* equivalent: a shortcut; what two readers do the tests tell */
+        fifo->oldest_packets = before + packets;
+    else if (before == oldest)
+        core_fifo_leave_oldest(fifo);
+}
+
+/* The same for the reader of that number. */
+static inline void core_fifo_release(struct core_fifo *fifo, uint32_t reader, uint64_t packets)
+{
+    core_fifo_free(fifo, core_fifo_reader(fifo, reader), packets);
+}
 
 /* The reader again holds the last `packets` packets that it has released: the launch that was to read them has not been
  * executed, nor any launch that was to write to their room. */

@@ -55,6 +55,20 @@ static uint64_t needs_ahead(const uint64_t *numbers, const struct core_take *tak
            numbers[take->peeks + (phase + ahead) % take->pop.phases];
 }
 
+/* A firing sees no further than the one a cycle of phases later. */
+uint64_t core_take_sees_phased(const uint64_t *numbers, const struct core_take *take,
+                               uint64_t first, uint64_t firings)
+{
+    const struct core_flow *pop = &take->pop;
+    uint64_t furthest = 0;
+    for (uint64_t i = firings - smaller_of(firings, pop->phases); i < firings; i++) {
+        uint64_t end = core_flow_total_phased(numbers, pop, first, i) +
+                       core_take_needs(numbers, take, first + i);
+        if (end > furthest) furthest = end;
+    }
+    return furthest;
+}
+
 /* Whole cycles of phases first: all firings of the last cycle must see their peeks. */
 uint64_t core_take_fits_phased(const uint64_t *numbers, const struct core_take *take,
                                uint64_t first, uint64_t packets, uint64_t most)

@@ -76,6 +76,17 @@ static inline uint64_t core_take_fits(const uint64_t *numbers, const struct core
     return firings < most ? firings : most;
 }
 
+/* Packets of the input that `firings` firings see in all, the first of which has number `first`.  1 firing or more. */
+uint64_t core_take_sees_phased(const uint64_t *numbers, const struct core_take *take,
+                               uint64_t first, uint64_t firings);
+
+static inline uint64_t core_take_sees(const uint64_t *numbers, const struct core_take *take,
+                                      uint64_t first, uint64_t firings)
+{
+    return take->pop.phases == 1 ? take->pop.cycle * (firings - 1) + take->peek
+                                 : core_take_sees_phased(numbers, take, first, firings);
+}
+
 /* Maximum number of packets that firings before number `next` have seen and not consumed. */
 uint64_t core_take_seen(const uint64_t *numbers, const struct core_take *take, uint64_t next);
 

@@ -8,10 +8,8 @@
 
 /* ---- positions ---- */
 
-static void writer_changed(struct core *c, const struct core_buffer *buffer)
+static inline void writer_changed(struct core *c, uint32_t writer)
 {
-    uint32_t writer = buffer->writer;
-    if (writer == CORE_NONE) return;
     core_stage_changed(c, writer);
     if (core_stage(c, writer)->life == CORE_FINISH_WAITING) core_mark(&c->ends_due, writer);
 }
@@ -25,7 +23,7 @@ void core_free_packets(struct core *c, const struct core_input *input, uint64_t 
     core_fifo_release(&buffer->fifo, input->reader, packets);
     if (detach) core_fifo_detach(&buffer->fifo, input->reader);
     if (buffer->fifo.oldest_packets == oldest) return;
-    writer_changed(c, buffer);
+    if (buffer->writer != CORE_NONE) writer_changed(c, buffer->writer);
     if (buffer->port == CORE_IN_PORT) core_readers_changed(c, buffer);
 }
 
@@ -51,21 +49,27 @@ void core_pass_time(struct core *c)
     c->passed_cycles = c->instruction_cycles;
 }
 
-/* Moves the positions of buffers in order (core.h, "Order"). */
+/* Moves the positions of buffers in order (core.h, "Order").  All of these are inner ones. */
 static void move_in_order(struct core *c, const struct core_stage *stage)
 {
-    for (uint32_t i = 0; i < stage->input_count; i++) {
-        const struct core_input *input = core_input(c, stage, i);
+    const struct core_input *input = core_input(c, stage, 0), *inputs = input + stage->input_count;
+    const struct core_output *output = core_output(c, stage, 0),
+                             *outputs = output + stage->output_count;
+    for (; input < inputs; input++) {
         if (!input->in_order) continue;
-        core_free_packets(c, input, core_ready_frees(c, input, stage->firings, stage->batch),
-                          false);
+        struct core_buffer *buffer = core_read_buffer(c, input);
+        uint64_t oldest = buffer->fifo.oldest_packets;
+        core_fifo_free(&buffer->fifo, core_input_reader(c, input), input->frees);
+        if (buffer->fifo.oldest_packets != oldest) writer_changed(c, buffer->writer);
     }
-    for (uint32_t i = 0; i < stage->output_count; i++) {
-        const struct core_output *output = core_output(c, stage, i);
+    for (; output < outputs; output++) {
         if (!output->in_order) continue;
-        struct core_buffer *buffer = core_written_buffer(c, output);
-        core_fifo_commit(&buffer->fifo, buffer->fifo.claimed_packets);
-        core_readers_changed(c, buffer);
+        struct core_fifo *fifo = &core_written_buffer(c, output)->fifo;
+        const struct core_reader *reader = core_fifo_reader(fifo, 0);
+        const struct core_reader *readers = reader + fifo->reader_count;
+        core_fifo_commit(fifo, output->appends);
+        for (; reader < readers; reader++)
+            core_stage_changed(c, reader->stage);
     }
 }
 
@@ -75,36 +79,56 @@ static bool complete_launch(struct core *c, const struct core_completion *comple
 static bool launch_bare(struct core *c, uint32_t index, bool finish)
 {
     const struct core_environment *e = c->environment;
-    if (c->observed) core_pass_time(c);
-    core_open_packets(c)[core_stage(c, index)->queue].in_flight++;
+    if (core_is_observed(c)) core_pass_time(c);
     return CORE_ENTRY(e, launch)(e->context, index, finish);
+}
+
+void core_measure(struct core *c, struct core_stage *stage, uint64_t first, uint64_t firings)
+{
+    const uint64_t *numbers = core_numbers(c);
+    for (uint32_t i = 0; i < stage->input_count; i++) {
+        struct core_input *input = core_input(c, stage, i);
+        input->frees = core_ready_frees(c, input, first, firings);
+        input->sees = core_take_sees(numbers, &input->take, first, firings);
+    }
+    for (uint32_t i = 0; i < stage->output_count; i++) {
+        struct core_output *output = core_output(c, stage, i);
+        output->appends = core_flow_total(numbers, &output->most, first, firings);
+    }
+    stage->measured = stage->phases == 1 && stage->frame_packets == 0 ? firings : 0;
+}
+
+/* The maximum that the batch appends.  A device that executes a kernel writes how many it has appended. */
+static void claim_outputs(struct core *c, const struct core_stage *stage)
+{
+    const struct core_output *output = core_output(c, stage, 0),
+                             *end = output + stage->output_count;
+    uint64_t *produced = core_produced(c) + stage->first_output;
+    for (; output < end; output++) {
+        core_fifo_claim(&core_written_buffer(c, output)->fifo, output->appends);
+        *produced++ = output->appends;
+    }
 }
 
 bool core_launch(struct core *c, uint32_t index, uint64_t firings)
 {
     struct core_stage *stage = core_stage(c, index);
     assert(!stage->in_flight && stage->life == CORE_RUNNING && firings > 0);
-    stage->batch = firings;
-    if (c->observed) (void)core_send(c, CORE_EVENT_DISPATCHED, index, false);
-    for (uint32_t i = 0; i < stage->output_count; i++) {
-        const struct core_output *output = core_output(c, stage, i);
-        uint64_t packets = core_flow_total(core_numbers(c), &output->most, stage->firings, firings);
-        core_fifo_claim(&core_written_buffer(c, output)->fifo, packets);
-        core_produced(c)[stage->first_output + i] = packets;
-    }
-    stage->completed = firings;
+    stage->batch = stage->completed = firings;
+    if (core_is_observed(c)) (void)core_send(c, CORE_EVENT_DISPATCHED, index, false);
+    claim_outputs(c, stage);
     stage->in_flight = true;
     bool completed = false;
-    if (c->direct)
+    if (core_is_direct(c))
         completed = launch_bare(c, index, false);
     else if (!core_packets_launch(c, index, false))
         return false;
-    move_in_order(c, stage);
+    if (stage->depends) move_in_order(c, stage);
     stage->firings += firings;
     stage->dispatches++;
     c->in_flight++;
     c->waiver = false;
-    if (c->open_count > 0 && !core_packets_end_pack(c, index)) return false;
+    if (!core_is_direct(c) && c->open_count > 0 && !core_packets_end_pack(c, index)) return false;
     return !completed || complete_launch(c, core_completions(c));
 }
 
@@ -112,7 +136,7 @@ bool core_dispatch(struct core *c)
 {
     uint32_t index = c->selected;
     assert(index != CORE_NONE);
-    if (c->stepped) {
+    if (core_is_stepped(c)) {
         c->selected_firings = 1;
         if (!core_send(c, CORE_EVENT_STEP, index, false)) return false;
         c->step_stage = index;
@@ -120,13 +144,16 @@ bool core_dispatch(struct core *c)
         c->step_finish = false;
     }
     c->selected = CORE_NONE;
+    struct core_stage *stage = core_stage(c, index);
+    if (stage->measured != c->selected_firings)
+        core_measure(c, stage, stage->firings, c->selected_firings);
     return core_launch(c, index, c->selected_firings);
 }
 
 bool core_launch_finish(struct core *c, uint32_t index)
 {
     struct core_stage *stage = core_stage(c, index);
-    if (c->stepped) {
+    if (core_is_stepped(c)) {
         if (!core_send(c, CORE_EVENT_STEP, index, true)) return false;
         c->step_stage = index;
         c->attention |= CORE_STEPPING;
@@ -139,9 +166,9 @@ bool core_launch_finish(struct core *c, uint32_t index)
     }
     stage->life = CORE_FINISHING;
     stage->completed = 0;
-    if (c->observed) (void)core_send(c, CORE_EVENT_DISPATCHED, index, true);
+    if (core_is_observed(c)) (void)core_send(c, CORE_EVENT_DISPATCHED, index, true);
     stage->in_flight = true;
-    if (c->direct)
+    if (core_is_direct(c))
         (void)launch_bare(c, index, true);
     else if (!core_packets_launch(c, index, true))
         return false;
@@ -172,13 +199,15 @@ static bool end_by_fault(struct core *c, const struct core_stage *stage,
 }
 
 /* Takes back the firings of the batch from the one that stopped on.  False: the device reports an impossible count. */
-static bool drop_uncounted_firings(struct core_stage *stage, enum kernel_status kernel_status)
+static bool drop_uncounted_firings(struct core *c, struct core_stage *stage,
+                                   enum kernel_status kernel_status)
 {
     if (kernel_status != KERNEL_STOPPED) return stage->exact || stage->completed == stage->batch;
     if (stage->completed >= stage->batch) return false;
     stage->firings -= stage->batch - stage->completed;
     stage->batch = stage->completed;
     stage->stopped = true;
+    core_measure(c, stage, stage->firings - stage->batch, stage->batch);
     return true;
 }
 
@@ -188,10 +217,9 @@ static bool count_produced(const struct core *c, const struct core_stage *stage,
 {
     const struct core_output *output = core_output(c, stage, index);
     const uint64_t *numbers = core_numbers(c), *produced = core_produced(c);
-    uint64_t first = stage->firings - stage->batch;
-    *packets = core_flow_total(numbers, &output->most, first, stage->batch);
+    uint64_t first = stage->firings - stage->batch, most = output->appends;
+    *packets = most;
     if (stage->exact) return true;
-    uint64_t most = *packets;
     *packets = produced[stage->first_output + index];
     if (output->share > 0 && (unsigned __int128)*packets * output->other_share !=
                                  (unsigned __int128)produced[output->in_step_with] * output->share)
@@ -200,29 +228,29 @@ static bool count_produced(const struct core *c, const struct core_stage *stage,
            *packets >= core_flow_total(numbers, &output->least, first, stage->batch);
 }
 
-static void release_inputs(struct core *c, const struct core_stage *stage)
+/* Moves the positions of the buffers that are not in order.  False: the kernel reports an impossible number. */
+static bool move_at_completion(struct core *c, const struct core_stage *stage)
 {
-    uint64_t first = stage->firings - stage->batch;
     for (uint32_t i = 0; i < stage->input_count; i++) {
         const struct core_input *input = core_input(c, stage, i);
-        if (core_read_buffer(c, input)->fifo.closed) core_stage_may_end(c, stage);
-        if (!input->in_order)
-            core_free_packets(c, input, core_ready_frees(c, input, first, stage->batch), false);
+        if (!input->in_order) core_free_packets(c, input, input->frees, false);
     }
+    for (uint32_t i = 0; i < stage->output_count; i++) {
+        const struct core_output *output = core_output(c, stage, i);
+        uint64_t packets;
+        if (output->in_order) continue;
+        if (!count_produced(c, stage, i, &packets)) return false;
+        core_commit_output(c, output, packets);
+    }
+    return true;
 }
 
 static bool complete_batch(struct core *c, struct core_stage *stage,
                            enum kernel_status kernel_status)
 {
-    if (!drop_uncounted_firings(stage, kernel_status)) return refuse_counts(c, stage);
-    release_inputs(c, stage);
-    for (uint32_t i = 0; i < stage->output_count; i++) {
-        const struct core_output *output = core_output(c, stage, i);
-        uint64_t packets;
-        if (output->in_order) continue;
-        if (!count_produced(c, stage, i, &packets)) return refuse_counts(c, stage);
-        core_commit_output(c, output, packets);
-    }
+    if (!drop_uncounted_firings(c, stage, kernel_status)) return refuse_counts(c, stage);
+    if (stage->input_closed) core_stage_may_end(c, stage);
+    if (!stage->in_order && !move_at_completion(c, stage)) return refuse_counts(c, stage);
     if (stage->stopped || core_ready_source_left(stage) == 0 || core_is_unwanted(c, stage))
         core_stage_may_end(c, stage);
     return true;
@@ -240,30 +268,57 @@ static bool complete_finish(struct core *c, struct core_stage *stage)
     return true;
 }
 
+static bool stage_may_stop(const struct core_stage *stage)
+{
+    return stage->life == CORE_RUNNING && (stage->flags & CONTAINER_NODE_STOPS) != 0;
+}
+
+/* Does a completion change no more than that the stage is idle? */
+static bool ends_with_that(const struct core *c, const struct core_stage *stage,
+                           const struct core_completion *completion)
+{
+    unsigned more = core_is_observed(c);
+    more |= completion->skipped;
+    more |= completion->kernel_status != KERNEL_OK;
+    more |= stage->life != CORE_RUNNING;
+    more |= !stage->in_order;
+    more |= !stage->fed; /* it may have fired for the last time */
+    more |= stage->stopped;
+    more |= stage->input_closed;
+    return more == 0;
+}
+
+__attribute__((noinline)) static bool complete_rest(struct core *c, struct core_stage *stage,
+                                                    const struct core_completion *completion)
+{
+    uint32_t index = core_stage_number(c, stage);
+    enum kernel_status status = completion->kernel_status;
+    if (core_is_observed(c))
+        (void)core_send(c, CORE_EVENT_COMPLETED, index, completion->object != index);
+    if (completion->skipped) {
+        core_faults_skip(c, stage);
+        return true;
+    }
+    if (status != KERNEL_OK && !(status == KERNEL_STOPPED && stage_may_stop(stage)))
+        return c->ends_at_once ? end_by_fault(c, stage, completion)
+                               : core_faults_note(c, stage, completion);
+    if (stage->life == CORE_FINISHING) return complete_finish(c, stage);
+    return complete_batch(c, stage, status);
+}
+
 static bool complete_launch(struct core *c, const struct core_completion *completion)
 {
     uint32_t stages = c->stage_count, object = completion->object;
     uint32_t index = object < stages ? object : object - stages;
     struct core_stage *stage = core_stage(c, index);
+    if (!core_is_direct(c)) core_open_packets(c)[stage->queue].in_flight--;
     stage->in_flight = false;
-    core_open_packets(c)[stage->queue].in_flight--;
-    core_stage_changed(c, index);
-    if (c->observed) (void)core_send(c, CORE_EVENT_COMPLETED, index, object >= stages);
     c->in_flight--;
+    core_stage_changed(c, index);
     stage->execute_cycles += completion->execute_cycles;
     stage->launch_cycles += completion->launch_cycles;
     stage->switch_cycles += completion->switch_cycles;
-    if (completion->skipped) {
-        core_faults_skip(c, stage);
-        return true;
-    }
-    bool may_stop = (stage->flags & CONTAINER_NODE_STOPS) != 0 && stage->life == CORE_RUNNING;
-    bool stopped = completion->kernel_status == KERNEL_STOPPED && may_stop;
-    if (completion->kernel_status != KERNEL_OK && !stopped)
-        return c->ends_at_once ? end_by_fault(c, stage, completion)
-                               : core_faults_note(c, stage, completion);
-    if (stage->life == CORE_FINISHING) return complete_finish(c, stage);
-    return complete_batch(c, stage, completion->kernel_status);
+    return ends_with_that(c, stage, completion) || complete_rest(c, stage, completion);
 }
 
 bool core_reap(struct core *c, bool until_arrival)

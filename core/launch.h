@@ -22,7 +22,11 @@ static inline bool core_send(struct core *c, enum core_event event, uint32_t sta
 /* Advances the device's clock by the cycles of the instructions since the last call. */
 void core_pass_time(struct core *c);
 
-/* Launches so many firings of a running, idle stage.  Requires: its ends admit them. */
+/* Computes what the ends of a stage see, free and append in so many firings, the first of which has number `first`.  0
+ * firings see nothing of meaning.  The stage keeps it, if it is the same for any `first`. */
+void core_measure(struct core *c, struct core_stage *stage, uint64_t first, uint64_t firings);
+
+/* Launches so many firings of a running, idle stage.  Requires: it is measured for them, and its ends admit them. */
 bool core_launch(struct core *c, uint32_t index, uint64_t firings);
 /* Launches the selected stage, and selects none. */
 bool core_dispatch(struct core *c);

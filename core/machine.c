@@ -218,6 +218,15 @@ static bool is_cut_off_instead(struct core *c)
     return core_buffers(c)[c->request_buffer].fifo.closed;
 }
 
+/* Before the next instruction something else has to be done. */
+static enum core_outcome leave_instructions(struct core *c)
+{
+    if (c->attention == 0) return CORE_ASKED;
+    bool stays = core_attends(c, CORE_UNDRAINED) || core_attends(c, CORE_STEPPING);
+    if (!stays) leave_program(c);
+    return CORE_REDO;
+}
+
 /* Executes instructions until one needs the host, or more than the next instruction has to be done. */
 static enum core_outcome run_program(struct core *c)
 {
@@ -226,12 +235,7 @@ static enum core_outcome run_program(struct core *c)
     c->resumes = false;
     for (;;) {
         if (!resumed) {
-            if (c->attention != 0) {
-                bool stays = core_attends(c, CORE_UNDRAINED) || core_attends(c, CORE_STEPPING);
-                if (!stays) leave_program(c);
-                return CORE_REDO;
-            }
-            if (core_flag(&c->asked)) return CORE_ASKED;
+            if ((c->attention | core_flag(&c->asked)) != 0) return leave_instructions(c);
             assert(c->next < c->code_count); /* the verifier: code halts */
             i = code + c->next;
             c->instruction = c->next++;
@@ -239,6 +243,7 @@ static enum core_outcome run_program(struct core *c)
             c->instructions++;
         }
         enum core_outcome outcome = execute_instruction(c, i);
+        if (outcome == CORE_NEXT && !resumed) continue;
         if (outcome == CORE_FILL && is_cut_off_instead(c)) {
             resumed = true;
             continue;

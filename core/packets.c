@@ -89,7 +89,8 @@ void core_packets_drop(struct core *c)
             stage->firings -= stage->batch;
             stage->dispatches--;
             c->in_flight--;
-            if (c->observed) core_send(c, CORE_EVENT_COMPLETED, core_stage_number(c, stage), false);
+            if (core_is_observed(c))
+                core_send(c, CORE_EVENT_COMPLETED, core_stage_number(c, stage), false);
         }
         c->open_count--;
         reset_open_packet(open);

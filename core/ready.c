@@ -139,11 +139,8 @@ uint64_t core_ready_history(const struct core *c, const struct core_stage *stage
     return packets < history ? packets : history;
 }
 
-uint64_t core_ready_frees(const struct core *c, const struct core_input *input, uint64_t first,
-                          uint64_t firings)
+uint64_t core_ready_frees_window(const struct core_input *input, uint64_t first, uint64_t firings)
 {
-    if (!has_2d_window(input))
-        return core_flow_total(core_numbers(c), &input->take.pop, first, firings);
     return seen_before(input, first) + firings - seen_before(input, first + firings);
 }
 

@@ -93,9 +93,18 @@ uint64_t core_ready_wanted_room(const struct core *c, const struct core_stage *s
 uint64_t core_ready_history(const struct core *c, const struct core_stage *stage,
                             const struct core_input *input);
 
-/* Packets that the input frees when the batch of `firings`, the first of which has number `first`, has ended. */
-uint64_t core_ready_frees(const struct core *c, const struct core_input *input, uint64_t first,
-                          uint64_t firings);
+/* Packets that an input with a 2-D window frees when the batch of `firings`, the first of which has number `first`, has
+ * ended. */
+uint64_t core_ready_frees_window(const struct core_input *input, uint64_t first, uint64_t firings);
+
+/* The same of any input. */
+static inline uint64_t core_ready_frees(const struct core *c, const struct core_input *input,
+                                        uint64_t first, uint64_t firings)
+{
+    return input->window.width == 0
+               ? core_flow_total(core_numbers(c), &input->take.pop, first, firings)
+               : core_ready_frees_window(input, first, firings);
+}
 
 /* The 2-D window of an input for a batch that begins with the next firing; zeroed if the input has none. */
 struct kernel_window core_ready_window(const struct core *c, const struct core_stage *stage,

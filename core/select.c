@@ -8,19 +8,16 @@
 /* ---- ready stages ---- */
 
 /* Can the batch not grow: is it at the end of a frame, of a source's limit, or of a stream? */
-static bool is_cut_short(const struct core *c, const struct core_stage *stage, uint64_t firings)
+static bool is_cut_short(const struct core_stage *stage, uint64_t firings)
 {
     uint64_t frame = stage->frame_packets;
     if (frame > 0 && firings == frame - stage->firings % frame) return true;
-    if (firings == core_ready_source_left(stage)) return true;
-    for (uint32_t i = 0; i < stage->input_count; i++)
-        if (core_read_buffer(c, core_input(c, stage, i))->fifo.closed) return true;
-    return false;
+    return firings == core_ready_source_left(stage) || stage->input_closed;
 }
 
-bool core_is_below_threshold(const struct core *c, const struct core_stage *stage, uint64_t firings)
+bool core_is_below_threshold(const struct core_stage *stage, uint64_t firings)
 {
-    return firings < stage->threshold && !is_cut_short(c, stage, firings);
+    return firings < stage->threshold && !is_cut_short(stage, firings);
 }
 
 static uint64_t ready_firing_count(const struct core *c, struct core_stage *stage)
@@ -30,8 +27,8 @@ static uint64_t ready_firing_count(const struct core *c, struct core_stage *stag
     uint64_t inputs = core_ready_inputs(c, stage), left = core_ready_source_left(stage);
     if (inputs < firings) firings = inputs;
     if (left < firings) firings = left;
-    if (firings >= stage->threshold || c->waiver || c->stepped) return firings;
-    return is_cut_short(c, stage, firings) ? firings : 0;
+    if (firings >= stage->threshold || c->waiver || core_is_stepped(c)) return firings;
+    return is_cut_short(stage, firings) ? firings : 0;
 }
 
 /* Is there an in-port that is to be filled, because it holds too few packets for `firings` firings?  Then it is the one

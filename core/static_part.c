@@ -32,7 +32,7 @@ enum core_outcome core_has_packets(struct core *c, uint32_t index, uint32_t end,
     const struct core_stage *stage = core_stage(c, index);
     const struct core_input *input = core_input(c, stage, end);
     uint32_t *step = &c->progress.step;
-    if (c->stepped || stage->life != CORE_RUNNING) return CORE_JUMP;
+    if (core_is_stepped(c) || stage->life != CORE_RUNNING) return CORE_JUMP;
     if (unclaimed_packets(c, stage, input) >= packets) return CORE_NEXT;
     if (*step < PORTS_TAKEN && c->live) {
         *step = PORTS_TAKEN;
@@ -50,14 +50,15 @@ enum core_outcome core_has_room(struct core *c, uint32_t index, uint32_t output,
 {
     const struct core_stage *stage = core_stage(c, index);
     const struct core_buffer *buffer = core_written_buffer(c, core_output(c, stage, output));
-    bool holds = !c->stepped && stage->life == CORE_RUNNING && core_ready_room(buffer) >= packets;
+    bool holds =
+        !core_is_stepped(c) && stage->life == CORE_RUNNING && core_ready_room(buffer) >= packets;
     return holds ? CORE_NEXT : CORE_JUMP;
 }
 
 enum core_outcome core_goes_on(struct core *c, uint32_t index, uint32_t firings)
 {
     struct core_stage *stage = core_stage(c, index);
-    if (c->stepped || stage->life != CORE_RUNNING) return CORE_JUMP;
+    if (core_is_stepped(c) || stage->life != CORE_RUNNING) return CORE_JUMP;
     if (core_stops_by_interrupt(c, stage) || core_is_unwanted(c, stage)) return CORE_JUMP;
     bool holds = !stage->stopped && core_ready_source_left(stage) >= firings;
     return holds ? CORE_NEXT : CORE_JUMP;
@@ -65,36 +66,31 @@ enum core_outcome core_goes_on(struct core *c, uint32_t index, uint32_t firings)
 
 /* ---- run ---- */
 
-static bool input_holds(const struct core *c, const struct core_stage *stage,
-                        const struct core_input *input, uint64_t firings)
+/* Do the ends of the stage admit the firings that it is measured for?  A running stage has detached from no input. */
+static bool ends_admit(const struct core *c, const struct core_stage *stage)
 {
-    const struct core_take *take = &input->take;
-    assert(input->window.width == 0); /* the verifier: no run of a stage with a 2-D window */
-    if (take->pop.phases > 1) return core_ready_input(c, stage, input, false, firings) == firings;
-    uint64_t sees = take->pop.cycle * (firings - 1) + take->peek;
-    return core_ready_held(c, input) >= sees;
-}
-
-/* Do the ends of the stage admit so many firings now? */
-static bool ends_admit(const struct core *c, const struct core_stage *stage, uint64_t firings)
-{
-    const struct core_input *inputs = core_input(c, stage, 0);
-    const struct core_output *outputs = core_output(c, stage, 0);
-    for (uint32_t i = 0; i < stage->input_count; i++)
-        if (!input_holds(c, stage, &inputs[i], firings)) return false;
-    for (uint32_t i = 0; i < stage->output_count; i++) {
-        uint64_t packets =
-            core_flow_total(core_numbers(c), &outputs[i].most, stage->firings, firings);
-        if (core_fifo_room(&core_written_buffer(c, &outputs[i])->fifo) < packets) return false;
+    const struct core_input *input = core_input(c, stage, 0), *inputs = input + stage->input_count;
+    const struct core_output *output = core_output(c, stage, 0),
+                             *outputs = output + stage->output_count;
+    for (; input < inputs; input++) {
+        const struct core_reader *reader = core_input_reader(c, input);
+        assert(reader->attached && input->window.width == 0); /* the verifier: no 2-D window */
+        uint64_t held = core_read_buffer(c, input)->fifo.written_packets - reader->position_packets;
+        if (held < input->sees) return false;
     }
+    for (; output < outputs; output++)
+        if (core_fifo_room(&core_written_buffer(c, output)->fifo) < output->appends) return false;
     return true;
 }
 
-/* Can the stage still fire so many times in one batch? */
+/* Can the stage still fire so many times in one batch?  Nothing is decided before all is read: a GPU reads together. */
 static bool may_run(const struct core_stage *stage, uint64_t firings)
 {
-    return stage->life == CORE_RUNNING && !stage->stopped && firings > 0 &&
-           firings <= stage->batch_max && core_ready_source_left(stage) >= firings;
+    unsigned never = stage->life != CORE_RUNNING;
+    never |= stage->stopped;
+    never |= firings - 1 >= stage->batch_max;
+    never |= core_ready_source_left(stage) < firings;
+    return never == 0;
 }
 
 static enum core_outcome refuse_run(struct core *c, uint32_t index, uint64_t firings)
@@ -107,11 +103,12 @@ static enum core_outcome refuse_run(struct core *c, uint32_t index, uint64_t fir
 static enum core_outcome step_run(struct core *c, uint32_t index, uint32_t firings)
 {
     struct core_progress *p = &c->progress;
-    const struct core_stage *stage = core_stage(c, index);
+    struct core_stage *stage = core_stage(c, index);
     if (p->step == 0) p->left = firings;
     p->step = 1;
     if (p->left == 0) return CORE_NEXT;
-    if (!may_run(stage, 1) || !ends_admit(c, stage, 1)) return refuse_run(c, index, p->left);
+    core_measure(c, stage, stage->firings, 1);
+    if (!may_run(stage, 1) || !ends_admit(c, stage)) return refuse_run(c, index, p->left);
     p->left--;
     c->selected = index;
     return core_dispatch(c) ? CORE_REDO : CORE_NEXT;
@@ -119,12 +116,15 @@ static enum core_outcome step_run(struct core *c, uint32_t index, uint32_t firin
 
 enum core_outcome core_run(struct core *c, uint32_t index, uint32_t firings)
 {
-    const struct core_stage *stage = core_stage(c, index);
-    if (c->stepped) return step_run(c, index, firings);
+    struct core_stage *stage = core_stage(c, index);
+    if (core_is_stepped(c)) return step_run(c, index, firings);
     if (!may_run(stage, firings)) return refuse_run(c, index, firings);
-    if (!stage->in_flight && ends_admit(c, stage, firings)) {
-        (void)core_launch(c, index, firings);
-        return CORE_NEXT;
+    if (!stage->in_flight) {
+        if (stage->measured != firings) core_measure(c, stage, stage->firings, firings);
+        if (ends_admit(c, stage)) {
+            (void)core_launch(c, index, firings);
+            return CORE_NEXT;
+        }
     }
     if (c->in_flight == 0) return refuse_run(c, index, firings);
     return core_await(c) && !core_attends(c, CORE_HAS_FAULTED) ? CORE_REDO : CORE_NEXT;

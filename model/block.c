@@ -325,11 +325,13 @@ void prt_block_find_order(struct core *core)
         bool known = stage->exact && (stage->flags & CONTAINER_NODE_STOPS) == 0;
         stage->awaited = has_important_reader(core, stage);
         stage->depends = false;
+        stage->in_order = true;
         for (uint32_t k = 0; k < stage->input_count; k++) {
             struct core_input *input = core_input(core, stage, k);
             const struct core_buffer *buffer = core_read_buffer(core, input);
             input->in_order = is_on_one_queue(core, buffer);
             stage->depends |= input->in_order;
+            stage->in_order &= input->in_order;
         }
         for (uint32_t k = 0; k < stage->output_count; k++) {
             struct core_output *output = core_output(core, stage, k);
@@ -337,6 +339,7 @@ void prt_block_find_order(struct core *core)
             bool on_one_queue = is_on_one_queue(core, buffer);
             output->in_order = known && on_one_queue;
             stage->depends |= on_one_queue;
+            stage->in_order &= output->in_order;
         }
     }
 }

@@ -4,6 +4,7 @@
 #include "core/machine.h"
 #include "core/ready.h"
 #include "core/environment_direct.h"
+#include "core/resident/launch_log.h"
 #include "core/resident/resident_machine.h"
 
 enum {
@@ -172,11 +173,15 @@ static void worker_loop(struct core_resident *r, const struct seat *seat)
         if (core_thread() == 0) {
             await_earlier_orders(r, station, order->done_before);
             core_fence_packets();
+            if (order->times != NULL && seat->worker == 0) order->times->begin = core_now(r);
         }
         core_barrier();
         execute_part(r, order, seat, workers);
         core_barrier();
-        if (core_thread() == 0) core_add_device(&station->done);
+        if (core_thread() == 0) {
+            if (order->times != NULL) core_max_device(&order->times->end, core_now(r));
+            core_add_device(&station->done);
+        }
         if (leaves) return;
     }
 }
@@ -345,6 +350,7 @@ static void execute_job(struct core_resident *r, struct core_station *station,
 {
     struct core_order *order = next_order(r, station);
     order->job = *job;
+    order->times = NULL;
     core_copy_batch(&order->batch, &r->batch);
     post_order(station, order, workers_for(r, station, items));
     await_done(r, station, station->done_wanted);
@@ -533,6 +539,72 @@ static void fill_completion(struct core_completion *completion, uint32_t object,
     completion->skipped = false;
 }
 
+/* The first pending launch of the station that has been executed and is not in the log; NULL: there is none. */
+static const struct core_pending *find_unlogged(const struct core_station *station)
+{
+    if (station->pending_logged == station->pending_count) return NULL;
+    uint32_t place = (station->pending_first + station->pending_logged) % station->pending_room;
+    const struct core_pending *launch = &station->pending[place];
+    return launch->done <= station->done_seen ? launch : NULL;
+}
+
+static void log_executed(struct core_resident *r, const struct core_pending *launch)
+{
+    const struct core_stage *stage = core_stage(r->core, launch->stage);
+    const struct core_log_entry entry = {.stage = launch->stage,
+                                         .first_firing = stage->firings - stage->batch,
+                                         .firings = stage->batch,
+                                         .dispatched = launch->begin,
+                                         .begin = launch->times.begin,
+                                         .end = launch->times.end};
+    core_log_launch(r, &entry);
+}
+
+/* Logs the pending launches of all stations that have been executed until then, in the order in which they ended. */
+static void log_pending(struct core_resident *r, uint64_t until)
+{
+    for (uint32_t i = 0; i < r->open_stations; i++)
+        r->stations[i].done_seen = core_peek_device(&r->stations[i].done);
+    core_fence_device();
+    for (;;) {
+        const struct core_pending *earliest = NULL;
+        struct core_station *at = NULL;
+        for (uint32_t i = 0; i < r->open_stations; i++) {
+            const struct core_pending *launch = find_unlogged(&r->stations[i]);
+            if (launch == NULL || launch->times.end > until) continue;
+            if (earliest != NULL && earliest->times.end <= launch->times.end) continue;
+            earliest = launch;
+            at = &r->stations[i];
+        }
+        if (earliest == NULL) return;
+        log_executed(r, earliest);
+        at->pending_logged++;
+    }
+}
+
+/* Logs a launch that has been executed before the machine goes on.  Its firings before a stop or a fault count. */
+static void log_whole(struct core_resident *r, uint32_t index, bool finish, uint64_t dispatched,
+                      const struct core_completion *completion)
+{
+    const struct core_stage *stage = core_stage(r->core, index);
+    uint64_t firings = stage->batch;
+    if (finish)
+        firings = 1;
+    else if (completion->kernel_status == KERNEL_STOPPED)
+        firings = stage->completed;
+    else if (completion->kernel_status != KERNEL_OK)
+        firings = completion->fault.firing - stage->firings;
+    const struct core_log_entry entry = {.stage = index,
+                                         .finish = finish,
+                                         .first_firing = stage->firings,
+                                         .firings = firings,
+                                         .dispatched = dispatched,
+                                         .begin = completion->begin_cycles,
+                                         .end = completion->end_cycles};
+    log_pending(r, entry.end);
+    core_log_launch(r, &entry);
+}
+
 /* Not a part of its caller: it has so many variables that the way of a launch of one job would keep its own in memory. */
 __attribute__((noinline)) static void execute_launch(struct core_resident *r, uint32_t index,
                                                      bool finish,
@@ -540,7 +612,12 @@ __attribute__((noinline)) static void execute_launch(struct core_resident *r, ui
 {
     const struct core_resident_stage *own = &r->stages[index];
     enum kernel_status status;
-    uint64_t begin = core_now(r);
+    uint64_t dispatched = core_now(r), begin = dispatched;
+    if (r->log != NULL) {
+        struct core_station *station = stage_station(r, index);
+        await_done(r, station, station->done_wanted);
+        begin = core_now(r);
+    }
     open_resident_batch(r, index, finish, &r->batch);
     if (finish) {
         status = call_alone(r, index, own->finish);
@@ -554,6 +631,7 @@ __attribute__((noinline)) static void execute_launch(struct core_resident *r, ui
     r->launches++;
     if (status != KERNEL_OK) completion->fault = r->fault;
     fill_completion(completion, finish ? r->core->stage_count + index : index, begin, end, status);
+    if (r->log != NULL) log_whole(r, index, finish, dispatched, completion);
     look_at_mail(r, end);
 }
 
@@ -574,9 +652,11 @@ static void post_launch(struct core_resident *r, uint32_t index)
     order->job.kind = CORE_JOB_RUN;
     order->job.stage = index;
     order->job.entry = r->stages[index].run;
+    struct core_pending *pending = &station->pending[station->pending_next];
+    *pending =
+        (struct core_pending){.stage = index, .begin = now, .done = station->done_wanted + workers};
+    order->times = r->log != NULL ? &pending->times : NULL;
     post_order(station, order, workers);
-    station->pending[station->pending_next] =
-        (struct core_pending){.stage = index, .begin = now, .done = station->done_wanted};
     if (++station->pending_next == station->pending_room) station->pending_next = 0;
     station->pending_count++;
     r->pending_count++;
@@ -589,11 +669,15 @@ static void post_launch(struct core_resident *r, uint32_t index)
 static uint32_t take_executed(struct core_resident *r, struct core_station *station, uint32_t count)
 {
     const struct core_pending *first = &station->pending[station->pending_first];
-    if (station->done_seen < first->done) station->done_seen = core_peek_device(&station->done);
+    bool measured = r->log != NULL;
+    if (!measured && station->done_seen < first->done)
+        station->done_seen = core_peek_device(&station->done);
     uint64_t now = core_now(r);
     for (; station->pending_count > 0 && first->done <= station->done_seen; count++) {
-        fill_completion(&core_completions(r->core)[count], first->stage, first->begin, now,
-                        KERNEL_OK);
+        station->pending_logged -= measured;
+        uint64_t begin = measured ? first->times.begin : first->begin;
+        uint64_t end = measured ? first->times.end : now;
+        fill_completion(&core_completions(r->core)[count], first->stage, begin, end, KERNEL_OK);
         station->pending_count--;
         if (++station->pending_first == station->pending_room) station->pending_first = 0;
         first = &station->pending[station->pending_first];
@@ -606,6 +690,7 @@ static uint32_t take_pending(struct core_resident *r)
 {
     uint32_t count = 0;
     for (uint32_t round = 1; count == 0; round += round < UINT32_MAX) {
+        if (r->log != NULL) log_pending(r, UINT64_MAX);
         for (uint32_t i = 0; i < r->open_stations; i++)
             if (r->stations[i].pending_count > 0) count = take_executed(r, &r->stations[i], count);
         if (count > 0) break;
@@ -716,6 +801,7 @@ static void run_scheduler(struct core_resident *r)
     enum core_outcome outcome = CORE_REDO;
     set_environment(r);
     for (uint64_t go = 1; outcome != CORE_OVER && await_host(r, go); go++) {
+        if (go == 1) core_log_begin(r);
         copy_core_block(r, r->core, r->image);
         outcome = core_resume(r->core, &r->environment);
         core_fence_device();
@@ -729,6 +815,7 @@ static void run_scheduler(struct core_resident *r)
         struct core_station *station = &r->stations[i];
         struct core_order *order = next_order(r, station);
         order->job.kind = CORE_JOB_LEAVE;
+        order->times = NULL;
         post_order(station, order, station->workers);
         await_done(r, station, station->done_wanted);
     }

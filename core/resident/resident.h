@@ -130,11 +130,18 @@ enum {
     CORE_ORDER_ENDS = 4
 };
 
+/* When a launch was executed, by the clock of the device: written by the workers. */
+struct core_times {
+    uint64_t begin; /* of the first worker */
+    uint64_t end;   /* of the last one */
+};
+
 /* All that the workers read of a job, in one place: a block takes a copy into memory of its own. */
 struct core_order {
     _Alignas(128) uint64_t done_before; /* `done` when all earlier orders have been executed */
     struct core_job job;
     struct kernel_batch batch;
+    struct core_times *times; /* of the launch, if it is measured; else NULL */
     /* The windows of a batch with so few inputs, or outputs: `batch.in`, or `batch.out`, is NULL and points to them in the copy. */
     const void *in[CORE_ORDER_ENDS];
     void *out[CORE_ORDER_ENDS];
@@ -149,8 +156,9 @@ struct core_order_head {
 /* A launch that the workers execute while the machine goes on. */
 struct core_pending {
     uint32_t stage;
-    uint64_t begin; /* nanoseconds */
-    uint64_t done;  /* `done` when it has been executed */
+    uint64_t begin;          /* nanoseconds */
+    uint64_t done;           /* `done` when it has been executed */
+    struct core_times times; /* if the run is measured */
 };
 
 /* A set of workers.  Compute units are those of the program's device. */
@@ -158,10 +166,11 @@ struct core_station {
     uint32_t first_cu, cu_count;
     uint32_t workers;
     uint32_t pending_room, pending_first, pending_next, pending_count;
-    struct core_pending *pending;      /* a ring with room for one launch of each of its stages */
-    uint64_t posted;                   /* orders */
-    uint64_t done_wanted;              /* `done` when all of them have been executed */
-    uint64_t done_seen;                /* by the scheduler: `done`, when it looked at it last */
+    uint32_t pending_logged;      /* so many pending launches, the first ones, are in the log */
+    struct core_pending *pending; /* a ring with room for one launch of each of its stages */
+    uint64_t posted;              /* orders */
+    uint64_t done_wanted;         /* `done` when all of them have been executed */
+    uint64_t done_seen;           /* by the scheduler: `done`, when it looked at it last */
     uint64_t done_orders[CORE_ORDERS]; /* `done` when the order in that place has been executed */
     struct core_order orders[CORE_ORDERS]; /* order n in place n mod CORE_ORDERS */
     struct core_order_head heads[CORE_ORDERS];
@@ -174,6 +183,7 @@ struct core_resident {
     struct core_mail *mail;
     void *image; /* of the block, in the host's memory */
     const struct core_resident_host *host;
+    struct core_log *log; /* in the host's memory (launch_log.h); NULL: the run is not measured */
     struct core_environment environment;
 
     struct core_resident_stage *stages; /* by stage */
@@ -204,6 +214,7 @@ struct core_resident {
     uint64_t looked;    /* when the mail was looked at last */
     uint64_t beats;
     uint64_t launches;
+    uint64_t logged, log_taken;     /* entries of the log */
     _Alignas(128) uint64_t arrived; /* blocks that have said where they are */
 };
 

@@ -113,6 +113,11 @@ static inline void core_add_device(uint64_t *at)
     __asm__ volatile("red.release.gpu.add.u64 [%0], 1;" ::"l"(at) : "memory");
 }
 
+static inline void core_max_device(uint64_t *at, uint64_t value)
+{
+    __asm__ volatile("red.relaxed.gpu.max.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
+}
+
 static inline uint64_t core_load_system(const uint64_t *at)
 {
     uint64_t value;
@@ -230,6 +235,14 @@ static inline void core_store_device(uint64_t *at, uint64_t value)
 static inline void core_add_device(uint64_t *at)
 {
     (void)__atomic_fetch_add(at, 1, __ATOMIC_RELEASE);
+}
+
+static inline void core_max_device(uint64_t *at, uint64_t value)
+{
+    uint64_t before = __atomic_load_n(at, __ATOMIC_RELAXED);
+    while (before < value && !__atomic_compare_exchange_n(at, &before, value, true,
+                                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        continue;
 }
 
 static inline uint64_t core_load_system(const uint64_t *at)

@@ -252,20 +252,19 @@ static void observe_launch(void *context, const struct prt_launch_record *record
     prt_profile_launch(run->sched, record);
 }
 
-/* Refuses options that a scheduler on the device itself does not know. */
+/* Refuses an option that a scheduler on the device itself does not know. */
 static enum prt_status check_resident(const struct prt_run *run,
                                       const struct prt_run_options *options,
                                       struct prt_error *error)
 {
-    const char *what = NULL;
-    if (run->ops->resident_begin == NULL || options == NULL) return PRT_OK;
-    if (is_watched(options)) what = "measured or observed (--stats, --trace)";
-    if (options->dispatch != PRT_DISPATCH_PROGRAM)
-        what = "given packets of a form (--dispatch): it has none";
-    if (what == NULL) return PRT_OK;
-    return prt_error_set(error, PRT_E_DEVICE,
-                         "device '%s': a run on a GPU cannot be %s in this version", run->ops->name,
-                         what);
+    if (run->ops->resident_begin == NULL || options == NULL ||
+        options->dispatch == PRT_DISPATCH_PROGRAM)
+        return PRT_OK;
+    return prt_error_set(
+        error, PRT_E_DEVICE,
+        "device '%s': a run on a GPU cannot be given packets of a form (--dispatch): "
+        "it has none",
+        run->ops->name);
 }
 
 static enum prt_status open_run_device(struct prt_run *run, const struct prt_run_options *options,

@@ -159,6 +159,7 @@ void prt_run_device(const struct prt_run *run, struct prt_device_statistics *sta
         .clock_hz = info.description->clock_hz,
         .real_time = info.real_time,
         .name = info.description->name,
+        .backend = run->ops->name,
         .cu_count = info.description->cu_count,
         .part_first_cu = part.first_cu,
         .part_cu_count = part.cu_count,

@@ -198,11 +198,12 @@ static void print_time(const struct text *t)
     fprintf(t->to, " at %.0f MHz", (double)t->device.clock_hz / 1e6);
 }
 
-/* For the host's own device; the program may have been compiled for another one. */
+/* For the host's own device or a GPU; the program may have been compiled for another one. */
 static void print_real_time(const struct text *t, const struct prt_program_information *program)
 {
-    fputs("cpu", t->to);
-    if (strncmp(program->device, "cpu", 3) != 0) {
+    const char *backend = t->device.backend;
+    fputs(backend, t->to);
+    if (strncmp(program->device, backend, strlen(backend)) != 0) {
         fputs(" (compiled for ", t->to);
         terminal_text_print(t->to, program->device);
         fputc(')', t->to);
@@ -595,9 +596,19 @@ static void print_interruptions(const struct text *t)
     }
 }
 
+/* A GPU does not say which compute units a launch has taken. */
+static bool knows_units(const struct text *t)
+{
+    struct prt_queue_statistics q;
+    for (uint32_t i = 0; i < t->stage_count; i++)
+        if (prt_run_queue(t->run, i, &q) && q.cu_count > 0) return true;
+    return false;
+}
+
 static void print_units(const struct text *t)
 {
     struct prt_queue_statistics q;
+    if (!knows_units(t)) return;
     bool shared = share_units(t);
     fprintf(t->to, "\n%-14s", "CUs");
     if (shared) fprintf(t->to, " %10s", "importance");

@@ -194,8 +194,10 @@ static void name_queue(struct prt_trace *t, const struct prt_launch_event *l)
     if (t->queue_named[l->queue]) return;
     t->queue_named[l->queue] = true;
     uint32_t process = PROCESS_QUEUES + l->queue;
-    int length = snprintf(name, sizeof name, "queue %" PRIu32 ": CU%s %" PRIu32, l->queue,
-                          l->cu_count == 1 ? "" : "s", l->first_cu);
+    int length = snprintf(name, sizeof name, "queue %" PRIu32, l->queue);
+    if (l->cu_count > 0)
+        length += snprintf(name + length, sizeof name - (size_t)length, ": CU%s %" PRIu32,
+                           l->cu_count == 1 ? "" : "s", l->first_cu);
     if (l->cu_count > 1)
         length += snprintf(name + length, sizeof name - (size_t)length, " to %" PRIu32,
                            l->first_cu + l->cu_count - 1);

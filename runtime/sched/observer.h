@@ -68,7 +68,7 @@ struct prt_launch_event {
     uint64_t cleanup_cycles; /* of launch_cycles, the part after all others */
     uint64_t compute_cycles, memory_cycles;
     uint64_t warps;
-    uint32_t first_cu, cu_count; /* of the device */
+    uint32_t first_cu, cu_count; /* of the device; 0: not known */
     /* Per compute unit of these: cycles that it computed, children included. */
     const uint64_t *cu_cycles;
     const struct prt_launch_end *inputs, *outputs;
@@ -208,7 +208,7 @@ bool prt_run_used_multiprocessor(const struct prt_run *run, uint32_t stage, uint
 /* Counters of the device, for every run, measured or not.  One struct because one call copies them all at one time. */
 struct prt_device_statistics {
     uint64_t clock_hz; /* 0: not known */
-    bool real_time;    /* the host's own device: a cycle is a nanosecond of its clock */
+    bool real_time;    /* the host's own device, or a GPU: a cycle is a nanosecond of its clock */
     const char *name;
     uint32_t cu_count, lanes;
     /* the compute units on which the program runs: all, or those of a sub-device (prt_run_options) */
@@ -227,6 +227,7 @@ struct prt_device_statistics {
     uint64_t memory_bytes, memory_taken_bytes;
     uint64_t memory_buffers_bytes, memory_ports_bytes, memory_blocks_bytes, memory_indices_bytes;
     uint64_t memory_queue_bytes, memory_launching_bytes;
+    const char *backend; /* what executed the run: null, sim, cpu, cuda, cuda-emulated */
 };
 
 void prt_run_device(const struct prt_run *run, struct prt_device_statistics *statistics);

@@ -216,7 +216,7 @@ static void put_ready(struct text *t, const struct prt_sched *s, struct core_sta
     put_string(t, "ready: ");
     put_number(t, firings);
     put_string(t, firings == 1 ? " firing" : " firings");
-    if (!core_is_below_threshold(s->core, stage, firings)) return;
+    if (!core_is_below_threshold(stage, firings)) return;
     put_string(t, " of the ");
     put_number(t, stage->threshold);
     put_string(t, " that it is to wait for");

@@ -55,6 +55,7 @@ struct prt_profile {
     uint64_t execution_cycles, execution_end_cycles;
     uint32_t first_cu;
     bool executes, real_time;
+    bool resident; /* the scheduler is on the device: only launches are reported */
 };
 
 /* ---- creation ---- */
@@ -112,7 +113,8 @@ enum prt_status prt_profile_create(struct prt_sched *s, const struct prt_observe
     made->run = run;
     made->queue_count = s->container->stage_count;
     made->cu_count = info.description->cu_count;
-    made->executes = info.executes;
+    made->resident = s->ops->resident_begin != NULL;
+    made->executes = info.executes && !made->resident;
     made->real_time = info.real_time;
     if (!allocate_accounts(made, s->container)) {
         prt_profile_destroy(made);
@@ -121,7 +123,7 @@ enum prt_status prt_profile_create(struct prt_sched *s, const struct prt_observe
     s->profile = made;
     if (made->observer.launch != NULL && !info.real_time && !watch_device_queues(s))
         return prt_error_set(error, PRT_E_NOMEM, "out of memory");
-    s->core->observed = true;
+    s->core->observed = !made->resident;
     link_stages(s);
     core_mark_all(&s->core->changed);
     return PRT_OK;
@@ -176,7 +178,7 @@ static struct reason why_not_running(const struct prt_sched *s, const struct cor
                                  core_ready_room(core_written_buffer(s->core, output)), firings);
         if (firings == 0) return (struct reason){PRT_STALL_ROOM, stage->input_count + i};
     }
-    bool few = core_is_below_threshold(s->core, stage, firings);
+    bool few = core_is_below_threshold(stage, firings);
     return (struct reason){few ? PRT_STALL_THRESHOLD : PRT_STALL_SCHEDULER, NO_END};
 }
 
@@ -304,7 +306,7 @@ static void send_levels(struct prt_sched *s, uint64_t now)
 static void look_at_stages(struct prt_sched *s, uint64_t now)
 {
     struct prt_profile *c = s->profile;
-    if (core_attends(s->core, CORE_HAS_FAULTED)) return;
+    if (c->resident || core_attends(s->core, CORE_HAS_FAULTED)) return;
     uint32_t i = core_marks_take(&s->core->changed, 0);
     for (; i != CORE_NONE; i = core_marks_take(&s->core->changed, i + 1))
         if (!c->stages[i].in_flight) change_state(c, i, why_idle(s, &s->stages[i]), now);
@@ -378,7 +380,7 @@ static void account_launch(struct prt_profile *c, const struct prt_launch_record
     book_time(c, r->stage, r->enqueued_cycles);
     w->cause = r->resumed ? PRT_STALL_INTERRUPTED : PRT_STALL_UNITS;
     book_time(c, r->stage, r->begin_cycles);
-    w->cause = PRT_STALL_COMPLETION;
+    w->cause = c->resident ? PRT_STALL_SCHEDULER : PRT_STALL_COMPLETION;
     w->end = NO_END;
     if (w->since_cycles < r->end_cycles) w->since_cycles = r->end_cycles;
     t->execute_cycles += r->execute_cycles;

@@ -2,7 +2,7 @@
  * fifo: one writer, two readers, which may detach (core/fifo.h, fifo.c).
  *
  * The scheduler's thread claims, commits, releases and detaches (core_fifo_claim, core_fifo_commit, core_fifo_release,
- * core_fifo_detach, leave_oldest, find_oldest); kernels on threads of their own touch the packets of their windows, one by one, between
+ * core_fifo_detach, core_fifo_leave_oldest, find_oldest); kernels on threads of their own touch the packets of their windows, one by one, between
  * the launch and the completion.  A writer may append less than has been claimed, as where rates are bounded.
  *
  * Holds: each reader finds every packet up to where it detaches, in order and whole; nothing of a window is written

@@ -94,6 +94,23 @@ static void firings_need_what_they_see(void **unused)
     }
 }
 
+static void firings_see_as_far_as_the_one_that_sees_furthest(void **unused)
+{
+    (void)unused;
+    for (int round = 0; round < 300; round++) {
+        struct rates r;
+        make(&r);
+        for (uint64_t first = 0; first < PHASES_MAX + 2; first++) {
+            uint64_t furthest = 0;
+            for (uint64_t n = 0; n < FIRINGS; n++) {
+                uint64_t end = counted(&r, first, n) + r.numbers[(first + n) % r.phases];
+                if (end > furthest) furthest = end;
+                assert_int_equal(core_take_sees(r.numbers, &r.take, first, n + 1), furthest);
+            }
+        }
+    }
+}
+
 static void what_was_seen_is_what_any_firing_saw(void **unused)
 {
     (void)unused;
@@ -121,5 +138,6 @@ static void nothing_appended_fits_always(void **unused)
 TEST_MAIN("flow", cmocka_unit_test(totals_are_those_of_single_firings),
           cmocka_unit_test(as_many_firings_fit_as_there_is_room_for),
           cmocka_unit_test(firings_need_what_they_see),
+          cmocka_unit_test(firings_see_as_far_as_the_one_that_sees_furthest),
           cmocka_unit_test(what_was_seen_is_what_any_firing_saw),
           cmocka_unit_test(nothing_appended_fits_always))

@@ -25,6 +25,8 @@ struct prt_device {
     void *context;
     const struct prt_kernel_object *objects;
     uint64_t origin_nanoseconds;
+    prt_launch_observer observe; /* NULL: runs are not measured */
+    void *observe_context;
     struct prt_cuda_run run;
 };
 
@@ -202,6 +204,8 @@ static enum prt_status open_device(struct prt_device *made,
                                    struct prt_error *error)
 {
     made->description = *options->description;
+    made->observe = options->observe;
+    made->observe_context = options->observe_context;
     enum prt_status status = prt_queue_tree_create(&made->description, &made->tree);
     if (status != PRT_OK)
         return prt_error_set(error, status, "device '%s': %s", options->description->name,
@@ -355,6 +359,11 @@ static enum prt_status cuda_begin(struct prt_device *device, const struct prt_re
     if (device->run.multiprocessor_count == 0)
         device->run.multiprocessor_count = device->figures.multiprocessors;
     device->run.cu_count = device->description.cu_count;
+    device->run.log = (struct prt_cuda_log){.observe = device->observe,
+                                            .observe_context = device->observe_context,
+                                            .objects = device->objects,
+                                            .queues = &device->queues,
+                                            .origin_nanoseconds = device->origin_nanoseconds};
     return prt_cuda_run_begin(&device->run, work, error);
 }
 

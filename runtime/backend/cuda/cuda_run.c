@@ -156,6 +156,12 @@ static void *copy_at(uint8_t *copy, uint64_t offset)
     return copy + offset;
 }
 
+/* The mail, the image of the block, the log. */
+static uint64_t mail_log_distance(const struct core *core)
+{
+    return ALIGNMENT + (core->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
 /* Fills in a copy of the first part of the arena. */
 static void fill_arena(const struct prt_cuda_run *run, const struct layout *l, uint8_t *copy)
 {
@@ -170,6 +176,9 @@ static void fill_arena(const struct prt_cuda_run *run, const struct layout *l, u
         .mail = on_device(run->mail_address, 0),
         .image = on_device(run->mail_address, ALIGNMENT),
         .host = run->emulated != NULL ? prt_emulated_kernels_host(run->emulated) : NULL,
+        .log = run->log.memory != NULL
+                   ? on_device(run->mail_address, mail_log_distance(run->work->core))
+                   : NULL,
         .stages = on_device(arena, l->stages),
         .stations = on_device(arena, l->stations),
         .station_count = run->stations.count,
@@ -247,12 +256,16 @@ static enum prt_status create_mail(struct prt_cuda_run *run, struct prt_error *e
 {
     const struct prt_cuda_driver *driver = run->driver;
     void *memory = NULL;
-    size_t bytes = ALIGNMENT + (size_t)run->work->core->bytes;
+    uint64_t log_at = mail_log_distance(run->work->core);
+    bool measured = run->log.observe != NULL;
+    size_t bytes = (size_t)(log_at + (measured ? prt_cuda_log_bytes(run->work->core) : 0));
     int result = driver->host_allocate(&memory, bytes, PRT_CUDA_HOST_MAPPED);
     if (result == PRT_CUDA_SUCCESS) {
         memset(memory, 0, bytes);
         run->mail = memory;
         run->letter = (uint8_t *)memory + ALIGNMENT;
+        if (measured) run->log.memory = (struct core_log *)((uint8_t *)memory + log_at);
+        if (measured) prt_cuda_log_create(run->log.memory, run->work->core);
         result = driver->host_address(&run->mail_address, memory, 0);
     }
     return result == PRT_CUDA_SUCCESS
@@ -427,6 +440,7 @@ enum prt_status prt_cuda_run_resume(struct prt_cuda_run *run, struct core *core,
     run->beat_nanoseconds = prt_cuda_now_nanoseconds();
     for (uint32_t round = 0; !has_answered(run); round += round < UINT32_MAX) {
         pause_host(run, round);
+        prt_cuda_log_take(&run->log, core);
         if (round < SPINS) continue;
         uint64_t now = prt_cuda_now_nanoseconds();
         tell_flags(run, core);
@@ -435,6 +449,7 @@ enum prt_status prt_cuda_run_resume(struct prt_cuda_run *run, struct core *core,
         enum prt_status status = check_life(run, now, error);
         if (status != PRT_OK) return status;
     }
+    prt_cuda_log_take(&run->log, core);
     take_letter(run, core);
     *outcome = (enum core_outcome)run->mail->outcome;
     return *outcome == CORE_OVER ? end_kernel(run, error) : PRT_OK;

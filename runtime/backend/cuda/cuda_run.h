@@ -16,6 +16,7 @@
 #define RUNTIME_BACKEND_CUDA_CUDA_RUN_H
 
 #include "runtime/backend/cuda/cuda_driver.h"
+#include "runtime/backend/cuda/cuda_log.h"
 #include "runtime/backend/cuda/cuda_stations.h"
 #include "runtime/backend/cuda/emulated_driver.h"
 #include "runtime/device/device.h"
@@ -51,6 +52,7 @@ struct prt_cuda_run {
     uint8_t *letter; /* the image of the block */
     prt_cuda_address mail_address;
     struct prt_emulated_kernels *emulated;
+    struct prt_cuda_log log; /* `observe` is given; NULL: the run is not measured */
 
     /* Which multiprocessor each block is on, and, from `executed_at` on, the blocks that have executed each stage. */
     prt_cuda_address used;
