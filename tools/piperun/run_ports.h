@@ -43,6 +43,7 @@ struct prt_session {
     struct prt_io_environment environment;
     struct prt_binding *bindings; /* one per port */
     uint32_t port_count;
+    bool *given; /* by argument: the command line has its value; owned */
 };
 
 /* Requires: the program.  Fills `bindings`. */
