@@ -76,8 +76,9 @@ struct container_section {
     SECTION(FUSED_NODES, 32, "fused_nodes", struct container_fused_node, 0)                        \
     SECTION(FUSED_INPUTS, 33, "fused_inputs", struct container_fused_input, 0)                     \
     SECTION(FUSED_BUFFERS, 34, "fused_buffers", struct container_fused_buffer, 0)                  \
-    SECTION(IMAGES, 35, "images", struct container_image, 0)                                       \
-    SECTION(IMAGE, 36, "image", char, 0)
+    SECTION(DEFAULTS, 35, "defaults", char, 0)                                                     \
+    SECTION(IMAGES, 36, "images", struct container_image, 0)                                       \
+    SECTION(IMAGE, 37, "image", char, 0)
 
 /* CERTIFICATE: why the pipeline cannot stop for ever (lang/container.md, "Certificate").
  * SETS: the sets of stages that the program's instructions name, one after the other, each as its
@@ -88,7 +89,8 @@ struct container_section {
  * launched (lang/device_queue.md).  TYPES to SOURCE_TEXTS: for people that look at packets and places
  * (lang/container.md, "Debug information").  FOREIGN, LIBRARIES: code that other compilers have made
  * (lang/container.md, "Foreign code").  FUSED_NODES, FUSED_INPUTS, FUSED_BUFFERS: the nodes of the program
- * that are no stages (lang/container.md, "Fused nodes").  An empty section has an entry, too: its size is 0
+ * that are no stages (lang/container.md, "Fused nodes").  DEFAULTS: the pipeline's block of arguments, with the
+ * defaults; zero elsewhere.  An empty section has an entry, too: its size is 0
  * and its offset is aligned. */
 enum container_section_kind {
 #define SECTION(enumerator, number, name, type, single) CONTAINER_##enumerator = number,
@@ -170,13 +172,26 @@ struct container_device { /* what the plan was made for; see lang/devdesc.h */
     uint64_t description_hash;
 };
 
+/* What an input may know of itself. */
+enum container_property {
+    CONTAINER_PROPERTY_NONE = 0,
+    CONTAINER_PROPERTY_RATE = 1,
+    CONTAINER_PROPERTY_WIDTH = 2,
+    CONTAINER_PROPERTY_HEIGHT = 3,
+    CONTAINER_PROPERTY_CHANNELS = 4
+};
+
 struct container_argument {
-    container_string name;
-    uint32_t scalar;      /* enum scalar_type */
-    uint32_t has_default; /* 0, 1 */
-    uint32_t reserved;
+    container_string name, type_text;
+    container_string shape; /* "": one scalar; "7, 7": the lengths, their product is `count` */
+    uint32_t scalar;        /* enum scalar_type */
+    uint32_t lanes;         /* of the vector that the scalars make, innermost; 1: none */
+    uint32_t has_default;   /* 0, 1; then its bytes are in DEFAULTS */
+    /* The value without another: this property of what is bound to the in-port `buffer` (an index in BUFFERS). */
+    uint32_t property;     /* enum container_property; not NONE: of one number */
+    uint32_t buffer;       /* NONE without a property */
+    uint64_t count;        /* scalars, one after the other: 1.. */
     uint64_t offset_bytes; /* in the pipeline's block */
-    uint64_t default_bits; /* little-endian value in the low bytes */
 };
 
 struct container_source {
@@ -535,7 +550,7 @@ _Static_assert(sizeof(struct container_header) == 64, "header");
 _Static_assert(sizeof(struct container_section) == 24, "section");
 _Static_assert(sizeof(struct container_pipeline) == 40, "pipeline");
 _Static_assert(sizeof(struct container_device) == 24, "device");
-_Static_assert(sizeof(struct container_argument) == 32, "argument");
+_Static_assert(sizeof(struct container_argument) == 48, "argument");
 _Static_assert(sizeof(struct container_node) == 128, "node");
 _Static_assert(sizeof(struct container_input) == 48, "input");
 _Static_assert(sizeof(struct container_output) == 48, "output");

@@ -140,7 +140,7 @@ struct kernel_batch {
 typedef int32_t (*kernel_entry)(const struct kernel_batch *batch);
 
 /* pipe_arguments(pipeline block, node blocks, fault): writes the argument block of node i to
- * nodes[i].  A fault in the expression of an argument leaves `firing` at UINT64_MAX. */
+ * nodes[i].  Scalars have their width, arrays and vectors lie row by row, each at a multiple of its scalar's width.  A fault in the expression of an argument leaves `firing` at UINT64_MAX. */
 typedef int32_t (*kernel_arguments_entry)(const void *pipeline, void *const *nodes,
                                           struct kernel_fault *fault);
 

@@ -175,3 +175,39 @@ void scalar_explain(const char *text, enum scalar_type type, char *out, size_t o
         snprintf(out, out_bytes, "'%.*s%s' is not a value of type %s: a %snumber, %s to %s", shown,
                  text, rest, name, scalar_is_integer(type) ? "whole " : "", low, high);
 }
+
+/* ---- lists ---- */
+
+bool scalar_list_parse(const char *text, enum scalar_type type, uint64_t count, uint64_t *bits,
+                       char *why, size_t why_bytes)
+{
+    enum { WORD_BYTES = 1200 }; /* of all digits of an f64 */
+    char word[WORD_BYTES], reason[SCALAR_WHY_BYTES];
+    if (count == 1) { /* no list */
+        if (scalar_parse(text, type, bits)) return true;
+        scalar_explain(text, type, why, why_bytes);
+        return false;
+    }
+    uint64_t given = text[0] != '\0';
+    for (const char *c = text; *c != '\0'; c++)
+        given += *c == ',';
+    if (given != count) {
+        snprintf(why, why_bytes, "%" PRIu64 " value%s, not %" PRIu64, given, given == 1 ? "" : "s",
+                 count);
+        return false;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        text += i > 0 ? strspn(text, " ") : 0;
+        size_t length = strcspn(text, ",");
+        size_t kept = length < WORD_BYTES ? length : WORD_BYTES - 1;
+        memcpy(word, text, kept);
+        word[kept] = '\0';
+        if (kept < length || !scalar_parse(word, type, &bits[i])) {
+            scalar_explain(word, type, reason, sizeof reason);
+            snprintf(why, why_bytes, "value %" PRIu64 " of %" PRIu64 ": %s", i + 1, count, reason);
+            return false;
+        }
+        text += length + 1;
+    }
+    return true;
+}

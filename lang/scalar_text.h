@@ -22,6 +22,10 @@ bool scalar_parse(const char *text, enum scalar_type type, uint64_t *bits);
  * 3.4028235e+38".  A long text is cut. */
 enum { SCALAR_WHY_BYTES = 256 };
 void scalar_explain(const char *text, enum scalar_type type, char *out, size_t out_bytes);
+/* Reads all of `text` as exactly `count` values with commas between them, as scalar_parse; blanks may follow a comma.
+ * bits[i]: value i.  False: *why says which value is wrong, or how many there are. */
+bool scalar_list_parse(const char *text, enum scalar_type type, uint64_t count, uint64_t *bits,
+                       char *why, size_t why_bytes);
 /* Writes the shortest decimal text that reads back as the same value. */
 void scalar_format(enum scalar_type type, uint64_t bits, char *out, size_t out_bytes);
 

@@ -29,6 +29,7 @@ struct prt_container {
     const struct container_pipeline *pipeline;
     const struct container_device *device;
     const struct container_argument *arguments;
+    const uint8_t *defaults; /* the block of arguments, with the defaults */
     const struct container_source *sources;
     const struct container_node *nodes;
     const struct container_input *inputs;

@@ -84,7 +84,7 @@ static void print_node(FILE *to, const struct graph_node *node)
     }
     for (uint32_t i = 0; i < node->kernel->argument_count; i++) {
         fputs(i > 0 ? ", " : "(", to);
-        kx_print(to, node->arguments[i]);
+        kx_value_print(to, node->arguments[i]);
     }
     fputs(node->kernel->argument_count > 0 ? ");\n" : ";\n", to);
     if (node->importance > 0) {
@@ -132,6 +132,18 @@ static void print_sources(FILE *to, const struct kernel_sources *sources)
     }
 }
 
+/* ` = x.rate`, ` = {1.0f, 2.0f}`, or nothing. */
+static void print_default(FILE *to, const struct graph_argument *argument)
+{
+    const struct scalar_value *values = argument->values;
+    if (argument->property != PROPERTY_NONE) {
+        fprintf(to, " = %s.%s", argument->port, graph_property_name(argument->property));
+    } else if (argument->has_default) {
+        fputs(" = ", to);
+        type_value_print(to, argument->variable->type, &values);
+    }
+}
+
 void graph_cmds(FILE *to, const struct kernel_sources *sources, const struct graph *graph)
 {
     struct arena *arena = arena_create();
@@ -143,12 +155,9 @@ void graph_cmds(FILE *to, const struct kernel_sources *sources, const struct gra
     fputs(";\n", to);
     for (size_t i = 0; i < graph->arguments.count; i++) {
         const struct graph_argument *argument = &graph->arguments.items[i];
-        fprintf(to, "argument %s %s", scalar_name(argument->variable->type->scalar),
-                argument->variable->name);
-        if (argument->has_default) {
-            fputs(" = ", to);
-            scalar_value_print(to, argument->value);
-        }
+        const struct type *type = argument->variable->type;
+        fprintf(to, "argument %s %s", type_text(arena, type), argument->variable->name);
+        print_default(to, argument);
         fputs(";\n", to);
     }
     for (size_t i = 0; i < graph->buffers.count; i++)

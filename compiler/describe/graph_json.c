@@ -69,7 +69,7 @@ static void put_json_node(struct json *json, const struct compile *cx, const str
         json_text(json, "name", node->kernel->arguments[i]->name);
         struct memory_text text;
         json_printed_begin(&text);
-        kx_print(text.file, node->arguments[i]);
+        kx_value_print(text.file, node->arguments[i]);
         json_printed_end(json, "value", &text);
         json_end(json, '}');
     }
@@ -116,6 +116,23 @@ static void put_graph_buffer(struct json *json, struct arena *arena, const struc
     json_end(json, '}');
 }
 
+/* A number, or a list of the values of an array, row-major. */
+static void put_default(struct json *json, const struct graph_argument *argument)
+{
+    const struct type *type = argument->variable->type;
+    if (argument->has_default && type_is_scalar(type))
+        put_scalar(json, "default", argument->values[0]);
+    if (argument->has_default && !type_is_scalar(type)) {
+        json_begin(json, "default", '[');
+        for (uint64_t i = 0; i < type_scalar_count(type); i++)
+            put_scalar(json, NULL, argument->values[i]);
+        json_end(json, ']');
+    }
+    if (argument->property == PROPERTY_NONE) return;
+    json_text(json, "port", argument->port);
+    json_text(json, "property", graph_property_name(argument->property));
+}
+
 void graph_json(FILE *to, const struct compile *cx, const struct graph *graph)
 {
     struct json json = {.to = to};
@@ -130,7 +147,7 @@ void graph_json(FILE *to, const struct compile *cx, const struct graph *graph)
         json_begin(&json, NULL, '{');
         json_text(&json, "name", argument->variable->name);
         json_text(&json, "type", type_text(arena, argument->variable->type));
-        if (argument->has_default) put_scalar(&json, "default", argument->value);
+        put_default(&json, argument);
         json_end(&json, '}');
     }
     json_end(&json, ']');

@@ -66,11 +66,15 @@ static void print_window(FILE *to, const struct type *type, const char *name, bo
     print_lengths(to, type);
 }
 
-/* Halves are passed as the floats that they are computed in. */
+/* Halves are passed as the floats that they are computed in, arrays and vectors as a pointer to their first item. */
 static void print_argument(FILE *to, const struct variable *argument)
 {
-    fprintf(to, "%s %s", type_is_half(argument->type) ? "float" : c_name_of(argument->type->scalar),
-            argument->name);
+    if (type_is_scalar(argument->type))
+        fprintf(to, "%s %s",
+                type_is_half(argument->type) ? "float" : c_name_of(argument->type->scalar),
+                argument->name);
+    else
+        print_window(to, argument->type->element, argument->name, false);
 }
 
 /* ---- structs: each before those that have it as a field ---- */

@@ -13,6 +13,7 @@
 #include "lang/container.h"
 #include "lang/cpu_features.h"
 #include "lang/index_format.h"
+#include "lang/scalar_text.h"
 #include "lang/window.h"
 
 struct section {
@@ -344,6 +345,75 @@ static bool ends_are_bounded(const struct inspected_node *node)
     return false;
 }
 
+/* ---- arguments ---- */
+
+/* The scalar at `bytes`, sign-extended. */
+static uint64_t scalar_bits_at(const char *bytes, enum scalar_type type)
+{
+    uint64_t bits = 0;
+    size_t width = scalar_width_bytes(type);
+    unsigned shift = 64 - 8 * (unsigned)width;
+    memcpy(&bits, bytes, width);
+    if (scalar_is_integer(type) && scalar_is_signed(type))
+        bits = (uint64_t)((int64_t)(bits << shift) >> shift);
+    return bits;
+}
+
+/* "1, 2, ..." */
+static const char *read_default(struct container *c, const struct container_argument *argument)
+{
+    enum { VALUES_SHOWN = 8 };
+    const struct section *defaults = &c->sections[CONTAINER_DEFAULTS];
+    enum scalar_type type = (enum scalar_type)argument->scalar;
+    const char *text = "";
+    char value[64];
+    if (argument->scalar >= SCALAR_COUNT || argument->offset_bytes > defaults->size_bytes ||
+        argument->count >
+            (defaults->size_bytes - argument->offset_bytes) / scalar_width_bytes(type)) {
+        fail_reading(c, "it has a default that it does not have");
+        return "";
+    }
+    const char *at = defaults->bytes + argument->offset_bytes;
+    for (uint64_t i = 0; i < argument->count && i < VALUES_SHOWN; i++) {
+        scalar_format(type, scalar_bits_at(at, type), value, sizeof value);
+        text = arena_printf(c->arena, "%s%s%s", text, i > 0 ? ", " : "", value);
+        at += scalar_width_bytes(type);
+    }
+    return argument->count > VALUES_SHOWN ? arena_printf(c->arena, "%s, ...", text) : text;
+}
+
+/* "x.rate" */
+static const char *read_property(struct container *c, const struct container_argument *argument)
+{
+    struct container_buffer buffer;
+    if (!read_record(c, CONTAINER_BUFFERS, argument->buffer, &buffer, sizeof buffer)) return "";
+    if (argument->property >= PROPERTIES) {
+        fail_reading(c, "it has a property of no known kind");
+        return "";
+    }
+    return arena_printf(c->arena, "%s.%s", read_string(c, buffer.name),
+                        graph_property_name((enum graph_property)argument->property));
+}
+
+static void read_arguments(struct container *c, struct inspection *to)
+{
+    struct container_argument record;
+    to->argument_count = (uint32_t)container_record_count(c, CONTAINER_ARGUMENTS, sizeof record);
+    to->arguments =
+        ARENA_ARRAY(c->arena, struct inspected_argument, (size_t)to->argument_count + 1);
+    for (uint32_t i = 0; i < to->argument_count && c->problem == NULL; i++) {
+        if (!read_record(c, CONTAINER_ARGUMENTS, i, &record, sizeof record)) return;
+        bool is_known = record.property != CONTAINER_PROPERTY_NONE;
+        const char *value = record.has_default ? read_default(c, &record) : NULL;
+        if (is_known && value != NULL)
+            value = arena_printf(c->arena, "%s, else %s", read_property(c, &record), value);
+        else if (is_known)
+            value = read_property(c, &record);
+        to->arguments[i] = (struct inspected_argument){read_string(c, record.name),
+                                                       read_string(c, record.type_text), value};
+    }
+}
+
 /* ---- buffers, stages ---- */
 
 static void read_container_buffer(struct container *c, uint32_t index, struct inspected_buffer *to)
@@ -553,6 +623,7 @@ struct inspection *inspect_container(struct arena *arena, const char *bytes, siz
         if (c->problem == NULL) read_fused_nodes(c, to);
         for (uint32_t i = 0; i < to->buffer_count && c->problem == NULL; i++)
             read_container_buffer(c, i, &to->buffers[i]);
+        if (c->problem == NULL) read_arguments(c, to);
         if (c->problem == NULL) to->plan = read_plan(c, to);
         if (c->problem == NULL) measure_windows(c, to);
         if (c->problem == NULL) to->performance = inspection_measure(c->arena, to);

@@ -81,6 +81,12 @@ struct inspected_buffer {
     const char *depth_reason;
 };
 
+struct inspected_argument { /* of a container */
+    const char *name, *type;
+    const char
+        *value; /* "1, 2, ...", "x.rate", "x.rate, else 48000"; NULL: the run has to give one */
+};
+
 struct inspected_stage {
     const char *name;           /* of its node; in a container, of a composite */
     const char *const *members; /* the nodes that it executes */
@@ -133,11 +139,12 @@ struct inspection {
     const struct graph *explored; /* the graph with a front; or NULL */
     struct inspected_node *nodes;
     struct inspected_buffer *buffers;
+    struct inspected_argument *arguments;
     const struct performance *performance; /* NULL: not measured */
     const struct inspected_plan *plan;
     const struct diags *diags;                   /* or NULL */
     const struct counterexample *counterexample; /* if requested; or NULL */
-    uint32_t image_count, library_count, node_count, buffer_count;
+    uint32_t image_count, library_count, node_count, buffer_count, argument_count;
     enum known consistent, deadlock_free;
     enum known memory_is_least; /* UNKNOWN: no minimum was requested */
     bool has_topology;

@@ -182,6 +182,17 @@ static void put_inspected_buffer(struct json *json, const struct inspection *ins
 
 static void put_inspected_buffers(struct json *json, const struct inspection *inspection)
 {
+    if (inspection->argument_count > 0) {
+        json_begin(json, "arguments", '[');
+        for (uint32_t i = 0; i < inspection->argument_count; i++) {
+            json_begin(json, NULL, '{');
+            json_text(json, "name", inspection->arguments[i].name);
+            json_text(json, "type", inspection->arguments[i].type);
+            json_text(json, "value", inspection->arguments[i].value);
+            json_end(json, '}');
+        }
+        json_end(json, ']');
+    }
     json_begin(json, "buffers", '[');
     for (uint32_t i = 0; i < inspection->buffer_count; i++)
         put_inspected_buffer(json, inspection, &inspection->buffers[i]);
@@ -585,6 +596,12 @@ static void print_inspected_nodes(FILE *to, const struct inspection *inspection,
         print_fused_nodes(rows, node);
     }
     fputc('\n', rows);
+    for (uint32_t i = 0; i < inspection->argument_count; i++) {
+        const struct inspected_argument *argument = &inspection->arguments[i];
+        fprintf(rows, "argument %s: %s%s%s\n", argument->name, argument->type,
+                argument->value != NULL ? " = " : "",
+                argument->value != NULL ? argument->value : "");
+    }
     for (uint32_t i = 0; i < inspection->buffer_count; i++) {
         const struct inspected_buffer *buffer = &inspection->buffers[i];
         static const char *const words[] = {"buffer", "in-port", "out-port"};

@@ -168,22 +168,6 @@ static uint64_t stored_bits(struct scalar_value value)
     return width >= 8 ? value.bits : value.bits & ((UINT64_C(1) << width * 8) - 1);
 }
 
-static void write_arguments(struct writer *w)
-{
-    for (size_t i = 0; i < w->graph->arguments.count; i++) {
-        const struct graph_argument *argument = &w->graph->arguments.items[i];
-        const struct variable *variable = argument->variable;
-        APPEND(w, CONTAINER_ARGUMENTS,
-               (struct container_argument){
-                   .name = add_string(w, variable->name),
-                   .scalar = variable->type->scalar,
-                   .has_default = argument->has_default,
-                   .offset_bytes = variable->offset_bytes,
-                   .default_bits = argument->has_default ? stored_bits(argument->value) : 0,
-               });
-    }
-}
-
 /* A source's name without the folder of the main file, so that a container does not reveal where
  * it was made. */
 static const char *portable_name(const struct writer *w, const struct source *source)
@@ -312,20 +296,33 @@ static bool is_plain_data(const struct type *type)
     return type->kind != TYPE_STRUCT;
 }
 
+/* The lengths of a type without structs, outermost first: "7, 7"; "": a scalar. */
+static const char *container_shape(struct writer *w, const struct type *type)
+{
+    const char *shape = "";
+    for (; type_is_indexed(type); type = type->element)
+        shape = arena_printf(w->scratch, "%s%s%llu", shape, shape[0] != '\0' ? ", " : "",
+                             (unsigned long long)type->length);
+    return shape;
+}
+
+/* Of the vectors that its scalars make; 1: they make none. */
+static uint32_t lanes_of(const struct type *type)
+{
+    while (type->kind == TYPE_ARRAY)
+        type = type->element;
+    return type->kind == TYPE_VECTOR ? (uint32_t)type->length : 1;
+}
+
 static void write_plain_field(struct writer *w, const struct type *type, const char *name,
                               uint64_t offset_bytes)
 {
-    struct container_field record = {
-        .offset_bytes = offset_bytes, .count = type_scalar_count(type), .lanes = 1};
-    const char *shape = "";
-    for (; type_is_indexed(type); type = type->element) {
-        shape = arena_printf(w->scratch, "%s%s%llu", shape, shape[0] != '\0' ? ", " : "",
-                             (unsigned long long)type->length);
-        if (type->kind == TYPE_VECTOR) record.lanes = (uint32_t)type->length;
-    }
-    record.scalar = type->scalar;
+    struct container_field record = {.offset_bytes = offset_bytes,
+                                     .count = type_scalar_count(type),
+                                     .lanes = lanes_of(type),
+                                     .scalar = type_base(type)->scalar};
     record.name = add_string(w, name);
-    record.shape = add_string(w, shape);
+    record.shape = add_string(w, container_shape(w, type));
     APPEND(w, CONTAINER_FIELDS, record);
 }
 
@@ -376,6 +373,51 @@ static void write_scalar(enum scalar_type scalar, uint64_t offset_bytes, void *d
     uint64_t bits = stored_bits(*packet->next++);
     memcpy(packet->bytes + offset_bytes, &bits, scalar_width_bytes(scalar));
 }
+
+/* ---- arguments ---- */
+
+/* The number of the in-port of that name. */
+static uint32_t property_buffer(const struct writer *w, const struct graph_argument *argument)
+{
+    uint32_t i = 0;
+    if (argument->property == PROPERTY_NONE) return CONTAINER_NONE;
+    while (w->graph->buffers.items[i].outer != GRAPH_OUTER_IN ||
+           strcmp(w->graph->buffers.items[i].name, argument->port) != 0)
+        i++;
+    return i;
+}
+
+static void write_argument(struct writer *w, const struct graph_argument *argument,
+                           unsigned char *block)
+{
+    const struct variable *variable = argument->variable;
+    const struct type *type = variable->type;
+    struct container_argument record = {.scalar = type_base(type)->scalar,
+                                        .lanes = lanes_of(type),
+                                        .has_default = argument->has_default,
+                                        .property = argument->property,
+                                        .buffer = property_buffer(w, argument),
+                                        .count = type_scalar_count(type),
+                                        .offset_bytes = variable->offset_bytes};
+    record.name = add_string(w, variable->name);
+    record.type_text = add_string(w, type_text(w->scratch, type));
+    record.shape = add_string(w, container_shape(w, type));
+    APPEND(w, CONTAINER_ARGUMENTS, record);
+    if (!argument->has_default) return;
+    struct packet_bytes to = {.bytes = block + variable->offset_bytes, .next = argument->values};
+    type_each_scalar(type, write_scalar, &to);
+}
+
+static void write_arguments(struct writer *w)
+{
+    uint64_t bytes = pipeline_arguments_bytes(w->graph);
+    unsigned char *block = ARENA_ARRAY(w->scratch, unsigned char, (size_t)bytes + 1);
+    for (size_t i = 0; i < w->graph->arguments.count; i++)
+        write_argument(w, &w->graph->arguments.items[i], block);
+    section_append(w, CONTAINER_DEFAULTS, block, (size_t)bytes);
+}
+
+/* ---- buffers ---- */
 
 /* Appends the initial packets; returns their size in bytes: whole packets, fewer than all of
  * them if they repeat. */

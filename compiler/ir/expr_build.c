@@ -128,6 +128,28 @@ struct variable *build_constant_array(const struct expr_build *t, const char *na
     return variable;
 }
 
+struct kx *build_scalar_place(const struct expr_build *t, struct kx *x, uint64_t k)
+{
+    while (x->type->kind != TYPE_SCALAR) {
+        if (type_is_indexed(x->type)) {
+            uint64_t each = type_scalar_count(x->type->element);
+            x = build_index(t, x, build_i64(t, k / each));
+            x->check = ACCESS_PROVEN;
+            k %= each;
+            continue;
+        }
+        uint32_t field = x->type->field_count - 1;
+        while (x->type->fields[field].first_scalar > k)
+            field--;
+        k -= x->type->fields[field].first_scalar;
+        struct kx *member = build_kx(t, KX_MEMBER, x->type->fields[field].type);
+        member->left = x;
+        member->member = field;
+        x = member;
+    }
+    return x;
+}
+
 /* ---- statements ---- */
 
 struct ks *build_ks(const struct expr_build *t, enum ks_kind kind)

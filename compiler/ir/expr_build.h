@@ -47,6 +47,9 @@ struct variable *build_local(const struct expr_build *t, const char *name, const
 struct variable *build_constant_array(const struct expr_build *t, const char *name,
                                       const struct scalar_value *values, uint64_t count);
 
+/* Scalar `k`, in flattened order, of the value at `x`. */
+struct kx *build_scalar_place(const struct expr_build *t, struct kx *x, uint64_t k);
+
 struct ks *build_ks(const struct expr_build *t, enum ks_kind kind);
 void build_append(struct build_list *list, struct ks *statement);
 struct ks *build_block(const struct expr_build *t, const struct build_list *list);

@@ -136,6 +136,26 @@ bool graph_memory(const struct graph *graph, uint64_t *bytes)
     return true;
 }
 
+const char *graph_property_name(enum graph_property property)
+{
+    static const char *const names[PROPERTIES] = {[PROPERTY_NONE] = "",
+                                                  [PROPERTY_RATE] = "rate",
+                                                  [PROPERTY_WIDTH] = "width",
+                                                  [PROPERTY_HEIGHT] = "height",
+                                                  [PROPERTY_CHANNELS] = "channels"};
+    return names[property];
+}
+
+bool graph_property_named(const char *name, enum graph_property *property)
+{
+    for (enum graph_property p = PROPERTY_RATE; p < PROPERTIES; p++) {
+        if (strcmp(name, graph_property_name(p)) != 0) continue;
+        *property = p;
+        return true;
+    }
+    return false;
+}
+
 const char *graph_policy_name(enum graph_policy policy)
 {
     static const char *const names[] = {[POLICY_AUTO] = "auto",

@@ -129,10 +129,23 @@ struct graph_buffer {
     const char *unproven_reason;
 };
 
+/* What an input may know of itself. */
+enum graph_property {
+    PROPERTY_NONE,
+    PROPERTY_RATE,
+    PROPERTY_WIDTH,
+    PROPERTY_HEIGHT,
+    PROPERTY_CHANNELS,
+    PROPERTIES
+};
+
 struct graph_argument { /* of the pipeline: set when it runs */
     struct variable *variable;
     bool has_default;
-    struct scalar_value value; /* the default, or what -D said */
+    const struct scalar_value *values; /* all scalars of the default, or of what -D said */
+    /* Its value is this property of an in-port, unless the run gives another; NONE: of none. */
+    enum graph_property property;
+    const char *port; /* name of the in-port's buffer; NULL: none */
 };
 
 /* Knowledge of the memory if the minimum was requested. */
@@ -235,6 +248,10 @@ uint64_t graph_window_packets(const struct graph *graph, const struct graph_buff
 bool graph_is_bounded(const struct graph *graph, const struct graph_buffer *buffer);
 /* Adds the place of the kernel's use to its diagnostics after the first `kept` ones. */
 void graph_trace_kernel(struct compile *cx, const struct kernel *kernel, size_t kept);
+/* As it is written: "rate"; NONE: "". */
+const char *graph_property_name(enum graph_property property);
+/* False: no property is called that. */
+bool graph_property_named(const char *name, enum graph_property *property);
 /* As it is written: "round_robin". */
 const char *graph_policy_name(enum graph_policy policy);
 /* False: no policy is called that. */

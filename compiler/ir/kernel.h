@@ -322,6 +322,19 @@ static inline const struct variable *kx_root_variable(const struct kx *x)
     return x->kind == KX_VARIABLE ? x->variable : (const struct variable *)0;
 }
 
+/* Whether it is a value that is known when compiling: a scalar, or a whole constant. */
+static inline bool kx_is_constant(const struct kx *x)
+{
+    return x->kind == KX_CONSTANT ||
+           (x->kind == KX_VARIABLE && x->variable->kind == VARIABLE_CONSTANT);
+}
+
+/* The scalars of such a value. */
+static inline const struct scalar_value *kx_constant_scalars(const struct kx *x)
+{
+    return x->kind == KX_CONSTANT ? &x->value : x->variable->constant;
+}
+
 /* The operands of an operation, in order of evaluation: of BUILTIN its arguments, else left, right and third as far as
  * there are any.  Returns their number. */
 enum { KX_OPERANDS_MAX = 3 };

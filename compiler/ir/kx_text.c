@@ -130,11 +130,77 @@ static bool print_kx_index(FILE *to, const struct kx *x)
     return ok;
 }
 
+/* f32x2(a, b) */
+static bool print_vector(FILE *to, const struct kx *x)
+{
+    fprintf(to, "%sx%" PRIu64 "(", scalar_name(x->type->element->scalar), x->type->length);
+    bool ok = x->argument_count > 0;
+    for (uint32_t i = 0; ok && i < x->argument_count; i++) {
+        if (i > 0) fputs(", ", to);
+        ok = x->arguments[i] != NULL && kx_print(to, x->arguments[i]);
+    }
+    fputc(')', to);
+    return ok;
+}
+
+/* A constant without a name is one of an argument. */
+static bool print_kx_variable(FILE *to, const struct kx *x)
+{
+    const struct scalar_value *values = x->variable->constant;
+    fputs(x->variable->name, to);
+    if (x->variable->name[0] != '\0') return true;
+    if (x->type->kind != TYPE_VECTOR) return false;
+    fprintf(to, "%sx%" PRIu64 "(", scalar_name(x->type->element->scalar), x->type->length);
+    for (uint64_t i = 0; i < x->type->length; i++) {
+        if (i > 0) fputs(", ", to);
+        scalar_value_print(to, values[i]);
+    }
+    fputc(')', to);
+    return true;
+}
+
+static bool print_kx_cast(FILE *to, const struct kx *x)
+{
+    fprintf(to, "(%s", scalar_name(type_item(x->type)->scalar));
+    if (x->type->kind == TYPE_VECTOR) fprintf(to, "x%" PRIu64, x->type->length);
+    fputc(')', to);
+    return kx_print(to, x->left);
+}
+
+static bool print_kx_broadcast(FILE *to, const struct kx *x)
+{
+    fprintf(to, "%sx%" PRIu64 "(", scalar_name(x->type->element->scalar), x->type->length);
+    bool ok = kx_print(to, x->left);
+    fputc(')', to);
+    return ok;
+}
+
+bool kx_value_print(FILE *to, const struct kx *x)
+{
+    if (x->type->kind == TYPE_ARRAY && kx_is_constant(x)) {
+        const struct scalar_value *values = x->variable->constant;
+        type_value_print(to, x->type, &values);
+        return true;
+    }
+    if (x->type->kind != TYPE_ARRAY || x->kind != KX_AGGREGATE) return kx_print(to, x);
+    bool ok = true;
+    fputc('{', to);
+    for (uint32_t i = 0; i < x->argument_count; i++) {
+        if (i > 0) fputs(", ", to);
+        if (x->arguments[i] != NULL)
+            ok = kx_value_print(to, x->arguments[i]) && ok;
+        else
+            fputs("{}", to);
+    }
+    fputc('}', to);
+    return ok;
+}
+
 bool kx_print(FILE *to, const struct kx *x)
 {
     switch (x->kind) {
     case KX_CONSTANT: scalar_value_print(to, x->value); return true;
-    case KX_VARIABLE: fputs(x->variable->name, to); return true;
+    case KX_VARIABLE: return print_kx_variable(to, x);
     case KX_NEGATE: return print_prefix(to, "- ", x->left);
     case KX_COMPLEMENT: return print_prefix(to, "~", x->left);
     case KX_NOT: return print_prefix(to, "!", x->left);
@@ -142,10 +208,13 @@ bool kx_print(FILE *to, const struct kx *x)
     case KX_COMPARE:
     case KX_LOGICAL: return print_infix(to, x);
     case KX_SELECT: return print_select(to, x);
-    case KX_CONVERT:
-        if (x->type->kind != TYPE_SCALAR) return false;
-        fprintf(to, "(%s)", scalar_name(x->type->scalar));
-        return kx_print(to, x->left);
+    case KX_CONVERT: return print_kx_cast(to, x);
+    case KX_BROADCAST: return print_kx_broadcast(to, x);
+    case KX_AGGREGATE: return x->type->kind == TYPE_VECTOR && print_vector(to, x);
+    case KX_MEMBER:
+        if (!kx_print(to, x->left)) return false;
+        fprintf(to, ".%s", x->left->type->fields[x->member].name);
+        return true;
     case KX_CALL: return print_kx_list(to, x->function->name, x->arguments, x->argument_count);
     case KX_BUILTIN:
         return print_kx_list(to, builtin_name(x->builtin), x->arguments, x->argument_count);

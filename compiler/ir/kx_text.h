@@ -11,8 +11,11 @@
 #include "compiler/ir/kernel.h"
 
 /* False: the language cannot write the expression (an array, a port), and the printed text is not
- * complete.  An argument of an instance can always be written. */
+ * complete. */
 bool kx_print(FILE *to, const struct kx *x);
+/* As the initialiser of a variable of its type: arrays in braces.  An argument of an instance can always be written
+ * so. */
+bool kx_value_print(FILE *to, const struct kx *x);
 /* A literal of the scalar's type. */
 void scalar_value_print(FILE *to, struct scalar_value value);
 /* The flattened scalars of one value of `type`, with braces; *values moves past them. */

@@ -90,6 +90,13 @@ static inline bool type_is_indexed(const struct type *t)
 {
     return t->kind == TYPE_ARRAY || t->kind == TYPE_VECTOR;
 }
+/* Types that run-time arguments may have: scalars, vectors, and arrays of them. */
+static inline bool type_is_of_scalars(const struct type *t)
+{
+    while (type_is_indexed(t))
+        t = t->element;
+    return t->kind == TYPE_SCALAR;
+}
 /* The type of one operation: a vector's element, a scalar itself. */
 static inline const struct type *type_item(const struct type *t)
 {

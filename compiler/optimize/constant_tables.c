@@ -7,9 +7,10 @@
 #include "compiler/ir/expr_build.h"
 
 enum {
-    KERNEL_STEPS = 7000000, /* of one `init` */
-    ALL_STEPS = 28000000,   /* of a program: less than a second */
-    STATE_MAX = 64,         /* scalars of state that the new `init` sets */
+    KERNEL_STEPS = 7000000,       /* of one `init` */
+    ALL_STEPS = 28000000,         /* of a program: less than a second */
+    STATE_MAX = 64,               /* scalars of state that the new `init` sets */
+    ARGUMENT_SCALARS_MAX = 65536, /* of an argument whose values are not known */
 };
 
 struct table_search {
@@ -23,8 +24,11 @@ struct table_search {
 
 static bool same_value(const struct kx *a, const struct kx *b)
 {
-    return a->kind == KX_CONSTANT && b->kind == KX_CONSTANT && a->value.type == b->value.type &&
-           a->value.bits == b->value.bits;
+    if (!kx_is_constant(a) || !kx_is_constant(b) || a->type != b->type) return false;
+    const struct scalar_value *left = kx_constant_scalars(a), *right = kx_constant_scalars(b);
+    for (uint64_t i = 0; left != right && i < type_scalar_count(a->type); i++)
+        if (left[i].type != right[i].type || left[i].bits != right[i].bits) return false;
+    return true;
 }
 
 /* A node of the kernel, if all nodes of the kernel have the same constant arguments; else NULL.  A single node
@@ -62,18 +66,22 @@ static bool is_eligible(const struct table_search *s, const struct kernel *kerne
 
 /* ---- values ---- */
 
-static const sym *argument_values(struct symbols *symbols, const struct graph_node *node)
+static const sym *const *argument_values(struct symbols *symbols, const struct graph_node *node)
 {
     uint32_t count = node->kernel->argument_count;
-    sym *values = ARENA_ARRAY(symbols->arena, sym, (size_t)count + 1);
+    const sym **values = ARENA_ARRAY(symbols->arena, const sym *, (size_t)count + 1);
     for (uint32_t i = 0; i < count; i++) {
         const struct kx *value = node->arguments[i];
-        if (value->kind == KX_CONSTANT)
-            values[i] = value->value;
-        else if (value->type->kind == TYPE_SCALAR)
-            values[i] = sym_unknown(symbols, value->type->scalar);
-        else
-            return NULL;
+        if (kx_is_constant(value)) {
+            values[i] = kx_constant_scalars(value);
+            continue;
+        }
+        uint64_t scalars = type_scalar_count(value->type);
+        if (scalars > ARGUMENT_SCALARS_MAX) return NULL;
+        sym *unknown = ARENA_ARRAY(symbols->arena, sym, (size_t)scalars);
+        for (uint64_t k = 0; k < scalars; k++)
+            unknown[k] = sym_unknown(symbols, type_base(value->type)->scalar);
+        values[i] = unknown;
     }
     return values;
 }
@@ -97,29 +105,6 @@ static uint64_t count_set(const struct kernel *kernel, const sym *const *states)
 
 /* ---- the kernel without tables ---- */
 
-/* Scalar `k` of the value at `x`. */
-static struct kx *scalar_place(const struct expr_build *t, struct kx *x, uint64_t k)
-{
-    while (x->type->kind != TYPE_SCALAR) {
-        if (type_is_indexed(x->type)) {
-            uint64_t each = type_scalar_count(x->type->element);
-            x = build_index(t, x, build_i64(t, k / each));
-            x->check = ACCESS_PROVEN;
-            k %= each;
-            continue;
-        }
-        uint32_t field = x->type->field_count - 1;
-        while (x->type->fields[field].first_scalar > k)
-            field--;
-        k -= x->type->fields[field].first_scalar;
-        struct kx *member = build_kx(t, KX_MEMBER, x->type->fields[field].type);
-        member->left = x;
-        member->member = field;
-        x = member;
-    }
-    return x;
-}
-
 /* Statements that set each nonzero scalar of the state; NULL: all are zero. */
 static struct ks *state_init(const struct expr_build *t, const sym *const *states)
 {
@@ -128,7 +113,7 @@ static struct ks *state_init(const struct expr_build *t, const sym *const *state
         struct variable *state = t->kernel->states.items[i];
         for (uint64_t k = 0; k < type_scalar_count(state->type); k++) {
             if (states[i][k].bits == 0) continue;
-            struct kx *to = scalar_place(t, build_variable(t, state), k);
+            struct kx *to = build_scalar_place(t, build_variable(t, state), k);
             build_append(&list,
                          build_expression(t, build_assign(t, to, build_constant(t, states[i][k]))));
         }
@@ -164,7 +149,7 @@ static void try_kernel(struct table_search *s, struct kernel *kernel)
     struct symbols symbols = symbols_begin(scratch);
     const sym *const *tables, *const *states;
     symbols.step_limit = KERNEL_STEPS;
-    const sym *arguments = argument_values(&symbols, node);
+    const sym *const *arguments = argument_values(&symbols, node);
     if (arguments != NULL && symbolic_init(&symbols, kernel, arguments, &tables, &states) &&
         all_constant(tables, kernel->tables.items, kernel->tables.count) &&
         all_constant(states, kernel->states.items, kernel->states.count) &&

@@ -320,13 +320,23 @@ static struct kx *argument_default(struct body *b, const struct ast_param *param
     struct body constant = body_constant_part(b);
     const char *what = arena_printf(b->arena, "the default of '%s'", param->name.text);
     struct kx *kx = body_initialiser(&constant, param->value, type, what);
-    struct scalar_value value;
-    struct consteval_error error;
-    if (kx && consteval(b->cx, kx, &value, &error))
-        return body_constant(b, param->value->span, value);
-    if (kx) body_report_consteval(&constant, kx, &error, what);
+    const struct scalar_value *values = kx ? body_constant_values(&constant, kx, what) : NULL;
+    if (values) return body_constant_value(b, param->value->span, type, values);
     b->failed = true;
     return NULL;
+}
+
+struct diag *sema_check_argument_type(struct compile *cx, const struct ast_param *param,
+                                      const struct type *type)
+{
+    if (type_is_of_scalars(type)) return NULL;
+    struct diag *diag =
+        diag_report(cx->diags, RULE_TYPE_MISMATCH, param->span,
+                    "a run-time argument is a scalar, a vector, or an array of these: '%s' is %s",
+                    param->name.text, type_text(cx->arena, type));
+    if (type_base(type)->kind == TYPE_STRUCT)
+        diag_help(diag, "give each field of '%s' an argument of its own", type_base(type)->name);
+    return diag;
 }
 
 static void declare_kernel_argument(struct body *b, const struct ast_param *param, uint32_t index)
@@ -336,11 +346,8 @@ static void declare_kernel_argument(struct body *b, const struct ast_param *para
     const struct type *type = body_value_type(b, param->type, param->dims, what);
     struct symbol symbol = {
         .kind = SYMBOL_POISON, .name = param->name.text, .span = param->name.span};
-    if (type && type->kind != TYPE_SCALAR) {
-        struct diag *diag = body_report(b, RULE_TYPE_MISMATCH, param->span,
-                                        "a run-time argument is a scalar: '%s' is %s",
-                                        param->name.text, body_type_text(b, type));
-        diag_help(diag, "constants of the program and tables hold arrays, vectors and structs");
+    if (type && sema_check_argument_type(b->cx, param, type)) {
+        b->failed = true;
     } else if (type) {
         symbol.kind = SYMBOL_VARIABLE;
         symbol.variable = ARENA_NEW(b->arena, struct variable);
@@ -396,9 +403,9 @@ static struct ks *init_block(struct body *b)
 static void check_block_sizes(struct body *b)
 {
     const struct kernel *kernel = b->kernel->kernel;
-    static const char *const names[2] = {"tables", "state variables"};
-    const uint64_t sizes[2] = {kernel->tables_bytes, kernel->state_bytes};
-    for (int i = 0; i < 2; i++)
+    static const char *const names[] = {"tables", "state variables", "run-time arguments"};
+    const uint64_t sizes[] = {kernel->tables_bytes, kernel->state_bytes, kernel->arguments_bytes};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         if (sizes[i] > SEMA_MAX_NODE_BYTES)
             body_report(b, RULE_TOO_LARGE, kernel->span,
                         "the %s of '%s' take %" PRIu64 " bytes, more than 1 GiB", names[i],
@@ -496,10 +503,13 @@ struct kernel *sema_kernel(struct sema *sema, const struct ast_item *item,
 struct kx *sema_folded(struct sema *sema, struct kx *kx)
 {
     struct body b = body_begin(sema, sema->globals, PLACE_ARGUMENT);
-    struct scalar_value value;
     struct consteval_error error;
-    if (!body_is_static(kx) || kx->type->kind != TYPE_SCALAR) return kx;
-    if (consteval(b.cx, kx, &value, &error)) return body_constant(&b, kx->span, value);
+    if (kx_is_constant(kx) || !body_is_static(kx)) return kx;
+    uint64_t count = type_scalar_count(kx->type);
+    if (count > CONSTEVAL_MAX_SCALARS) return kx;
+    struct scalar_value *values = ARENA_ARRAY(b.arena, struct scalar_value, (size_t)count);
+    if (consteval(b.cx, kx, values, &error))
+        return body_constant_value(&b, kx->span, kx->type, values);
     if (error.too_large || !error.reason) return kx; /* computed when the program starts */
     body_report_consteval(&b, kx, &error, "the argument");
     return NULL;

@@ -258,8 +258,8 @@ static bool count_values(struct body *b, const struct kx *kx, const char *what, 
     return false;
 }
 
-/* All scalars of a compile-time value, or NULL. */
-static struct scalar_value *constant_values(struct body *b, const struct kx *kx, const char *what)
+const struct scalar_value *body_constant_values(struct body *b, const struct kx *kx,
+                                                const char *what)
 {
     uint64_t count = type_scalar_count(kx->type);
     struct consteval_error error;
@@ -283,12 +283,35 @@ const struct scalar_value *sema_values(struct sema *sema, struct scope *scope,
     struct kx *kx = body_initialiser(&b, expr, type, "the value");
     *count = 0;
     if (!kx) return NULL;
-    const struct scalar_value *values = constant_values(&b, kx, "the value");
+    const struct scalar_value *values = body_constant_values(&b, kx, "the value");
     if (values) *count = type_scalar_count(type);
     return values;
 }
 
 /* ---- declarations of constants ---- */
+
+static struct variable *constant_variable(struct body *b, struct ast_name name,
+                                          const struct type *type,
+                                          const struct scalar_value *values)
+{
+    struct variable *variable = ARENA_NEW(b->arena, struct variable);
+    *variable = (struct variable){.kind = VARIABLE_CONSTANT,
+                                  .name = name.text,
+                                  .span = name.span,
+                                  .type = type,
+                                  .constant = values,
+                                  .is_const = true};
+    return variable;
+}
+
+struct kx *body_constant_value(struct body *b, struct span span, const struct type *type,
+                               const struct scalar_value *values)
+{
+    if (type->kind == TYPE_SCALAR) return body_constant(b, span, values[0]);
+    struct kx *kx = body_kx(b, KX_VARIABLE, type, span);
+    kx->variable = constant_variable(b, (struct ast_name){"", span}, type, values);
+    return kx;
+}
 
 /* The meaning of `name`: a scalar constant, or a variable for other constants. */
 static struct symbol constant_symbol(struct body *b, struct ast_name name, const struct type *type,
@@ -300,13 +323,7 @@ static struct symbol constant_symbol(struct body *b, struct ast_name name, const
         return symbol;
     }
     symbol.kind = SYMBOL_VARIABLE;
-    symbol.variable = ARENA_NEW(b->arena, struct variable);
-    symbol.variable->kind = VARIABLE_CONSTANT;
-    symbol.variable->name = name.text;
-    symbol.variable->span = name.span;
-    symbol.variable->type = type;
-    symbol.variable->constant = values;
-    symbol.variable->is_const = true;
+    symbol.variable = constant_variable(b, name, type, values);
     return symbol;
 }
 
@@ -341,7 +358,7 @@ static bool value_symbol(struct body *b, const struct ast_type *written,
         *runtime = kx;
         return true;
     }
-    const struct scalar_value *values = constant_values(b, kx, what);
+    const struct scalar_value *values = body_constant_values(b, kx, what);
     if (values) *out = constant_symbol(b, declarator->name, *type, values);
     return values != NULL;
 }

@@ -244,6 +244,12 @@ struct kx *body_braces(struct body *b, const struct ast_expr *expr, const struct
 /* An initialiser: an expression, or braces for an array. */
 struct kx *body_initialiser(struct body *b, const struct ast_expr *expr, const struct type *type,
                             const char *what);
+/* All scalars of a compile-time value; NULL: reported. */
+const struct scalar_value *body_constant_values(struct body *b, const struct kx *kx,
+                                                const char *what);
+/* The expression with these scalars: a constant, or a variable that is one and has no name. */
+struct kx *body_constant_value(struct body *b, struct span span, const struct type *type,
+                               const struct scalar_value *values);
 /* True if the expression reads only constants. */
 bool body_is_static(const struct kx *kx);
 void body_report_consteval(struct body *b, const struct kx *kx, const struct consteval_error *error,

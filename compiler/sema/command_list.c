@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "compiler/diagnostics/diag_set.h"
-#include "compiler/sema/elaborate_internal.h"
+#include "compiler/sema/pipeline_argument.h"
 #include "base/nearest.h"
 #include "base/plural.h"
 
@@ -434,6 +434,7 @@ static void finish_graph(struct builder *b)
 {
     struct graph *graph = b->el.graph;
     make_connections(b);
+    bind_properties(&b->el, b->arguments);
     check_definitions(&b->el);
     if (check_listed_nodes(b)) check_all_ends(&b->el);
     if (graph->nodes.count == 0 && !b->el.incomplete && !diag_failed(diags_of(b)))

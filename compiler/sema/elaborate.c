@@ -11,7 +11,7 @@
 
 #include "base/arithmetic.h"
 #include "compiler/diagnostics/diag_set.h"
-#include "compiler/sema/elaborate_internal.h"
+#include "compiler/sema/pipeline_argument.h"
 #include "base/nearest.h"
 #include "lang/scalar_text.h"
 
@@ -630,138 +630,7 @@ void elaborate_statements(struct elaboration *el, struct scope *scope, const str
     }
 }
 
-/* ---- arguments of the pipeline ---- */
-
-static void define_argument(struct elaboration *el, struct graph_argument *argument)
-{
-    const struct compile_options *options = &el->cx->options;
-    for (size_t i = 0; i < options->definition_count; i++) {
-        const struct definition *d = &options->definitions[i];
-        if (strcmp(d->name, argument->variable->name) != 0) continue;
-        argument->value.type = argument->variable->type->scalar;
-        argument->has_default = scalar_parse(d->value, argument->value.type, &argument->value.bits);
-        if (argument->has_default) continue;
-        char why[SCALAR_WHY_BYTES];
-        scalar_explain(d->value, argument->value.type, why, sizeof why);
-        diag_report(el->cx->diags, RULE_CONSTANT_RANGE, argument->variable->span, "-D %s: %s",
-                    d->name, why);
-    }
-}
-
-struct variable *argument_variable(struct elaboration *el, struct scope *scope,
-                                   const struct ast_param *param)
-{
-    const struct type *type = sema_type(el->sema, scope, param->type, param->dims);
-    if (type == NULL) return NULL;
-    if (!type_is_scalar(type)) {
-        diag_report(el->cx->diags, RULE_TYPE_MISMATCH, param->span,
-                    "a run-time argument is a scalar: '%s' is %s", param->name.text,
-                    type_text(el->cx->arena, type));
-        return NULL;
-    }
-    struct variable *variable = ARENA_NEW(el->cx->arena, struct variable);
-    *variable = (struct variable){.kind = VARIABLE_ARGUMENT,
-                                  .name = param->name.text,
-                                  .span = param->name.span,
-                                  .type = type};
-    scope_declare(scope, (struct symbol){.kind = SYMBOL_VARIABLE,
-                                         .name = param->name.text,
-                                         .span = param->name.span,
-                                         .variable = variable});
-    return variable;
-}
-
-void declare_argument(struct elaboration *el, struct scope *scope, const struct ast_param *param,
-                      uint64_t *offset_bytes)
-{
-    struct variable *variable = argument_variable(el, scope, param);
-    if (variable == NULL) return;
-    uint64_t align = variable->type->alignment_bytes;
-    *offset_bytes = align_up(*offset_bytes, align);
-    variable->offset_bytes = *offset_bytes;
-    *offset_bytes += variable->type->width_bytes;
-    struct graph_argument argument = {.variable = variable};
-    if (param->value != NULL) {
-        uint64_t count;
-        const struct scalar_value *value =
-            sema_values(el->sema, scope, param->value, variable->type, &count);
-        if (value != NULL) argument.value = *value;
-        argument.has_default = value != NULL;
-    }
-    if (el->is_top) define_argument(el, &argument);
-    vec_push(el->cx->arena, &el->graph->arguments, argument);
-}
-
-struct definable {
-    VEC(const char *) names;
-};
-
-/* The names that -D may define: of a signature, or, without one, those that were declared. */
-static struct definable definable_names(const struct elaboration *el)
-{
-    struct definable d = {0};
-    struct arena *arena = el->cx->arena;
-    const struct ast_item *pipeline = el->frame->pipeline;
-    if (pipeline == NULL)
-        for (size_t i = 0; i < el->graph->arguments.count; i++)
-            vec_push(arena, &d.names, el->graph->arguments.items[i].variable->name);
-    else {
-        for (const struct ast_type_param *p = pipeline->signature.type_params; p != NULL;
-             p = p->next)
-            vec_push(arena, &d.names, p->name.text);
-        for (const struct ast_param *p = pipeline->signature.params; p != NULL; p = p->next)
-            vec_push(arena, &d.names, p->name.text);
-    }
-    return d;
-}
-
-static bool is_definable(const struct definable *d, const char *name)
-{
-    for (size_t i = 0; i < d->names.count; i++)
-        if (strcmp(d->names.items[i], name) == 0) return true;
-    return false;
-}
-
-/* Adds the nearest name as help, or all names if they are few. */
-static void help_definition(struct elaboration *el, const struct definable *d, const char *name,
-                            struct diag *diag)
-{
-    enum { LISTED_MAX = 8 };
-    const char *nearest = nearest_name(name, d->names.items, d->names.count);
-    const struct symbol *symbol = scope_find(el->sema->globals, intern_string(el->cx->names, name));
-    if (symbol != NULL && (symbol->kind == SYMBOL_INTEGER || symbol->kind == SYMBOL_CONSTANT ||
-                           symbol->kind == SYMBOL_LAZY_CONSTANT))
-        diag_label(diag, symbol->span, "a constant has the value that is written here");
-    if (nearest != NULL) {
-        diag_help(diag, "did you mean '%s'?", nearest);
-        return;
-    }
-    if (d->names.count == 0)
-        diag_help(diag,
-                  "it has no parameters and no arguments; one is declared so: "
-                  "'pipeline %s(...; TYPE NAME = VALUE)'",
-                  el->graph->name);
-    else if (d->names.count <= LISTED_MAX)
-        diag_help(diag, "it has %s",
-                  arena_quoted_list(el->cx->arena, d->names.items, d->names.count));
-}
-
-/* Checks that every -D names an argument or a compile-time parameter, unless several programs
- * share the definitions. */
-void check_definitions(struct elaboration *el)
-{
-    const struct compile_options *options = &el->cx->options;
-    if (options->definitions_shared) return;
-    struct definable known = definable_names(el);
-    for (size_t d = 0; d < options->definition_count; d++) {
-        const char *name = options->definitions[d].name;
-        if (is_definable(&known, name)) continue;
-        struct diag *diag = diag_report(el->cx->diags, RULE_UNKNOWN_ARGUMENT, el->graph->span,
-                                        "-D %s: pipeline '%s' has no parameter or argument '%s'",
-                                        name, el->graph->name, name);
-        help_definition(el, &known, name, diag);
-    }
-}
+/* ---- attributes of the pipeline ---- */
 
 bool policy_attribute(struct elaboration *el, const struct ast_attribute *a, enum graph_policy *out)
 {
@@ -929,6 +798,7 @@ static void elaborate_whole(struct elaboration *el, struct scope *scope, struct 
         declare_argument(el, outside, p, &arguments_bytes);
     for (const struct ast_port *p = signature->ports; p != NULL; p = p->next)
         declare_port(el, outside, p);
+    bind_properties(el, outside);
     pipeline_attributes(el, signature);
     if (pipeline->net != NULL)
         elaborate_statements(el, scope_create(el->cx, outside), pipeline->net->body);

@@ -91,6 +91,12 @@ struct loop_round {
     int64_t value;
 };
 
+/* An argument whose default is what an input knows. */
+struct property_use {
+    size_t argument; /* of the graph */
+    const struct ast_expr *value;
+};
+
 struct elaboration {
     struct compile *cx;
     struct sema *sema;
@@ -106,6 +112,7 @@ struct elaboration {
     /* Buffers that a refused part may read or write: nothing is said of the ends that they lack. */
     VEC(uint32_t) doubtful;
     bool all_doubtful; /* it is not known which buffers a refused part names */
+    VEC(struct property_use) properties;
     size_t end_errors; /* reported errors that leave no buffer without ends */
     uint32_t steps;
     uint32_t inner_count;         /* pipelines used as kernels */
@@ -174,9 +181,6 @@ void port_attributes(struct elaboration *el, struct scope *scope, const struct a
 /* `policy P`: false after an error. */
 bool policy_attribute(struct elaboration *el, const struct ast_attribute *a,
                       enum graph_policy *policy);
-/* A run-time argument of a pipeline, declared in `scope`; NULL after an error. */
-struct variable *argument_variable(struct elaboration *el, struct scope *scope,
-                                   const struct ast_param *param);
 
 /* ---- subpipeline.c: pipelines that are used as kernels ---- */
 
@@ -208,9 +212,6 @@ void declare_buffer(struct elaboration *el, struct scope *scope, const struct ty
                     const struct ast_buffer *ast);
 bool buffer_attribute(struct elaboration *el, struct scope *scope, const struct ast_attribute *a,
                       const struct type *type, struct graph_buffer *model);
-/* `offset_bytes`: where the arguments before it end. */
-void declare_argument(struct elaboration *el, struct scope *scope, const struct ast_param *param,
-                      uint64_t *offset_bytes);
 void check_definitions(struct elaboration *el);
 void pipeline_attributes(struct elaboration *el, const struct ast_signature *signature);
 /* Reports the buffers that lack an end, but for doubtful ones. */

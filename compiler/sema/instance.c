@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "compiler/sema/elaborate_internal.h"
+#include "compiler/sema/pipeline_argument.h"
 #include "compiler/sema/import_fix.h"
 #include "compiler/context/embedded_library.h"
 #include "base/plural.h"
@@ -313,6 +313,15 @@ static bool is_buffer(struct scope *scope, const char *name)
     return symbol != NULL && symbol->kind == SYMBOL_BUFFER;
 }
 
+static bool is_property_argument(const struct callee *callee, uint32_t number)
+{
+    const struct ast_signature *signature = &callee->pipeline->signature;
+    const struct ast_param *param = signature->params;
+    while (number-- > 0)
+        param = param->next;
+    return param->value != NULL && is_input_property(signature, callee->scope, param->value);
+}
+
 static bool instance_arguments(struct elaboration *el, struct scope *scope,
                                const struct ast_expr *values, struct instance *out)
 {
@@ -345,7 +354,10 @@ static bool instance_arguments(struct elaboration *el, struct scope *scope,
         struct diag *d = diag_report(el->cx->diags, RULE_WRONG_ARGUMENT_COUNT, out->ast->span,
                                      "'%s' needs a value for its run-time argument '%s'",
                                      callee->title, callee->arguments[n]->name);
-        diag_label(d, callee->arguments[n]->span, "it has no default");
+        diag_label(d, callee->arguments[n]->span,
+                   callee->kernel == NULL && is_property_argument(callee, n)
+                       ? "its default holds where this pipeline itself is compiled"
+                       : "it has no default");
         help_arguments(el, out, d);
         return false;
     }

@@ -91,6 +91,9 @@ bool sema_force_constant(struct sema *sema, struct symbol *symbol);
  * instance. Folds constants. */
 struct kx *sema_argument(struct sema *sema, struct scope *scope, const struct ast_expr *expr,
                          const struct type *type);
+/* Reports a type that a run-time argument cannot have; NULL: it can. */
+struct diag *sema_check_argument_type(struct compile *cx, const struct ast_param *param,
+                                      const struct type *type);
 /* The value of a compile-time parameter. */
 struct compile_argument {
     const struct type *type; /* `type T`; NULL: `int N` */

@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "compiler/sema/elaborate_internal.h"
+#include "compiler/sema/pipeline_argument.h"
 
 /* ---- ports and arguments, from outside ---- */
 
@@ -47,7 +47,8 @@ static bool inner_arguments(struct elaboration *el, const struct ast_signature *
         if (variable == NULL) return false;
         uint32_t n = callee->argument_count++;
         callee->arguments[n] = variable;
-        if (p->value == NULL) continue;
+        /* What an input knows is the default of the pipeline that is compiled. */
+        if (p->value == NULL || is_input_property(signature, callee->scope, p->value)) continue;
         callee->argument_defaults[n] =
             sema_argument(el->sema, callee->scope, p->value, variable->type);
         if (callee->argument_defaults[n] == NULL) return false;
@@ -93,6 +94,17 @@ static struct kx *argument_value_of(const struct frame *frame, const struct vari
     return NULL;
 }
 
+/* `{a, b}[1]` is `b`. */
+static struct kx *element_of_values(const struct kx *x)
+{
+    const struct kx *array = x->left;
+    if (x->kind != KX_INDEX || array->kind != KX_AGGREGATE || x->right->kind != KX_CONSTANT)
+        return NULL;
+    uint64_t index = x->right->value.bits;
+    bool simple = array->type->kind == TYPE_ARRAY && index < array->argument_count;
+    return simple ? array->arguments[index] : NULL;
+}
+
 /* Copies the expression, and replaces the frame's arguments by copies of their values, which do
  * not refer to the frame. The result is a tree. Beyond the limit it is incomplete, and the caller
  * reports. */
@@ -102,7 +114,33 @@ static struct kx *substitute_arguments(const struct kx *x, void *data)
     const struct kx *value =
         x->kind == KX_VARIABLE ? argument_value_of(s->el->frame, x->variable) : NULL;
     if (++s->operations > ELABORATE_MAX_OPERATIONS) return (struct kx *)x;
-    return kx_copy(s->el->cx->arena, value != NULL ? value : x, substitute_arguments, s);
+    struct kx *copy = kx_copy(s->el->cx->arena, value != NULL ? value : x, substitute_arguments, s);
+    struct kx *element = element_of_values(copy);
+    return element != NULL ? element : copy;
+}
+
+/* An array that is made of values, or a constant one without a name: a command list can write it only as a whole. */
+static bool is_made_array(const struct kx *x)
+{
+    if (x->type->kind != TYPE_ARRAY) return false;
+    return x->kind == KX_AGGREGATE || (kx_is_constant(x) && x->variable->name[0] == '\0');
+}
+
+static bool is_made_array_test(const struct kx *x, void *data)
+{
+    (void)data;
+    return is_made_array(x);
+}
+
+/* One below an operation, or NULL. */
+static const struct kx *buried_array(const struct kx *x)
+{
+    if (!is_made_array(x)) return kx_find(x, is_made_array_test, NULL);
+    for (uint32_t i = 0; i < x->argument_count; i++) {
+        const struct kx *found = x->arguments[i] != NULL ? buried_array(x->arguments[i]) : NULL;
+        if (found != NULL) return found;
+    }
+    return NULL;
 }
 
 struct kx *inner_argument(struct elaboration *el, struct kx *argument)
@@ -116,7 +154,15 @@ struct kx *inner_argument(struct elaboration *el, struct kx *argument)
                     ELABORATE_MAX_OPERATIONS);
         return NULL;
     }
-    return sema_folded(el->sema, whole);
+    whole = sema_folded(el->sema, whole);
+    const struct kx *buried = whole != NULL ? buried_array(whole) : NULL;
+    if (buried == NULL) return whole;
+    struct diag *d = diag_report(
+        el->cx->diags, RULE_UNSUPPORTED, argument->span,
+        "this argument computes with an array that the pipeline gets as a list of values");
+    diag_label(d, buried->span, "the list");
+    diag_help(d, "give the list a name: a constant of the program, or a function that returns it");
+    return NULL;
 }
 
 /* ---- recursion ---- */

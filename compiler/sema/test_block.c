@@ -119,14 +119,10 @@ static void set_argument(struct checker *c, struct graph_argument *argument,
                          const struct ast_expr *value)
 {
     uint64_t count;
-    const struct scalar_value *scalar =
-        sema_values(c->sema, c->scope, value, argument->variable->type, &count);
-    if (scalar == NULL) {
-        c->failed = true;
-        return;
-    }
-    argument->value = *scalar;
-    argument->has_default = true;
+    argument->values = sema_values(c->sema, c->scope, value, argument->variable->type, &count);
+    argument->has_default = argument->values != NULL;
+    argument->property = PROPERTY_NONE;
+    c->failed |= !argument->has_default;
 }
 
 struct setting { /* a name that was given a value, to detect a second one */
@@ -167,6 +163,17 @@ static void set_positional(struct checker *c, const struct ast_node *subject,
         note_setting(c, settings, argument->variable->name, e->span);
         set_argument(c, argument, e);
     }
+}
+
+/* Whether it is what an in-port knows, and a file is bound to that port. */
+static bool is_known_by_file(const struct checker *c, const struct graph_argument *argument)
+{
+    for (size_t i = 0; argument->property != PROPERTY_NONE && i < c->test->inputs.count; i++) {
+        const struct test_stream *input = &c->test->inputs.items[i];
+        if (strcmp(input->port, argument->port) == 0)
+            return input->values != NULL && input->values->kind == TEST_FILE;
+    }
+    return false;
 }
 
 /* ---- statements ---- */
@@ -391,7 +398,7 @@ static void check_test_statements(struct checker *c, const struct ast_item *item
     const struct graph *graph = c->test->graph;
     for (size_t i = 0; i < graph->arguments.count && !c->failed; i++) {
         const struct graph_argument *argument = &graph->arguments.items[i];
-        if (argument->has_default) continue;
+        if (argument->has_default || is_known_by_file(c, argument)) continue;
         struct diag *d =
             report_complaint(c, RULE_WRONG_ARGUMENT_COUNT, c->test->span,
                              "test '%s' needs a value for the argument '%s' of '%s'", c->test->name,

@@ -514,8 +514,9 @@ command: IDENT STRING attributes ';'                { $$ = ast_command(ps, AST_C
                                                       $$->attributes = $attributes.first; }
        | "pipeline" STRING attributes ';'           { $$ = ast_command(ps, AST_COMMAND_PIPELINE, @$, no_name(), $STRING);
                                                       $$->attributes = $attributes.first; }
-       | IDENT TYPE init_name ';'                   { $$ = ast_command(ps, AST_COMMAND_ARGUMENT, @$, $IDENT, NULL);
-                                                      $$->param = ast_param(ps, @$, $TYPE, $init_name); }
+       | IDENT TYPE dims init_name ';'              { $$ = ast_command(ps, AST_COMMAND_ARGUMENT, @$, $IDENT, NULL);
+                                                      $$->param = ast_param(ps, @$, ast_type_with_dims($TYPE, @$,
+                                                                            $dims.first), $init_name); }
        | IDENT "buffer" STRING type ';'             { $$ = ast_command(ps, AST_COMMAND_BUFFER, @$, $IDENT, $STRING);
                                                       $$->type = $type; }
        | IDENT "in" STRING type ';'                 { $$ = ast_command(ps, AST_COMMAND_BUFFER, @$, $IDENT, $STRING);

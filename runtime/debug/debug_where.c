@@ -165,6 +165,8 @@ void prt_debug_show_cycles(struct prt_debugger *d, FILE *to)
             plural(s.instructions), s.dispatches, s.dispatches == 1 ? "" : "es");
 }
 
+enum { ARGUMENT_VALUES_SHOWN = 16 };
+
 /* Those of the pipeline, as they were given. */
 static void print_arguments(const struct prt_debugger *d, FILE *to)
 {
@@ -173,9 +175,14 @@ static void print_arguments(const struct prt_debugger *d, FILE *to)
         const struct container_argument *a = &d->container->arguments[i];
         enum scalar_type scalar = (enum scalar_type)a->scalar;
         const uint8_t *at = d->run->arguments.block + a->offset_bytes;
-        scalar_format(scalar, prt_debug_scalar_bits(a->scalar, at), value, sizeof value);
-        prt_debugger_say(to, "argument %s: %s = %s\n", debug_text(d, a->name), scalar_name(scalar),
-                         value);
+        prt_debugger_say(to, "argument %s: %s =", debug_text(d, a->name),
+                         debug_text(d, a->type_text));
+        for (uint64_t k = 0; k < a->count && k < ARGUMENT_VALUES_SHOWN; k++) {
+            scalar_format(scalar, prt_debug_scalar_bits(a->scalar, at), value, sizeof value);
+            prt_debugger_say(to, "%s %s", k > 0 ? "," : "", value);
+            at += scalar_width_bytes(scalar);
+        }
+        prt_debugger_say(to, a->count > ARGUMENT_VALUES_SHOWN ? ", ...\n" : "\n");
     }
 }
 

@@ -233,11 +233,24 @@ bool prt_program_argument(const struct prt_program *program, uint32_t argument,
     const struct container_argument *record = &c->arguments[argument];
     *information = (struct prt_argument_information){
         .name = prt_container_text(c, record->name),
+        .type = prt_container_text(c, record->type_text),
         .scalar = (enum scalar_type)record->scalar,
+        .count = record->count,
+        .shape = prt_container_text(c, record->shape),
+        .lanes = record->lanes,
         .has_default = record->has_default != 0,
+        .property = (enum prt_property)record->property,
+        .port = PRT_NONE,
     };
+    for (uint32_t i = 0; record->property != CONTAINER_PROPERTY_NONE && i < program->port_count;
+         i++)
+        if (program->ports[i] == record->buffer) information->port = i;
     return true;
 }
+
+_Static_assert((int)PRT_PROPERTY_RATE == (int)CONTAINER_PROPERTY_RATE &&
+                   (int)PRT_PROPERTY_CHANNELS == (int)CONTAINER_PROPERTY_CHANNELS,
+               "the same numbers");
 
 /* ---- runs ---- */
 
@@ -453,6 +466,14 @@ enum prt_status prt_run_set_argument(struct prt_run *run, const char *name, cons
     return prt_arguments_set(&run->program->container, &run->arguments, name, text, error);
 }
 
+enum prt_status prt_run_set_argument_values(struct prt_run *run, const char *name,
+                                            enum scalar_type type, const void *values, size_t count,
+                                            struct prt_error *error)
+{
+    return prt_arguments_set_values(&run->program->container, &run->arguments, name, type, values,
+                                    count, error);
+}
+
 void prt_run_limit_firings(struct prt_run *run, uint64_t firings)
 {
     prt_sched_limit_firings(run->sched, firings);
@@ -472,6 +493,15 @@ static uint32_t port_buffer(const struct prt_run *run, uint32_t port, enum conta
 static enum prt_status refuse_port(const char *what, uint32_t port, struct prt_error *error)
 {
     return prt_error_set(error, PRT_E_USAGE, "port %" PRIu32 " is no %s-port", port, what);
+}
+
+enum prt_status prt_run_tell_input(struct prt_run *run, uint32_t port,
+                                   const struct prt_input_properties *properties,
+                                   struct prt_error *error)
+{
+    uint32_t buffer = port_buffer(run, port, CONTAINER_OUTER_IN);
+    if (buffer == PRT_NONE) return refuse_port("in", port, error);
+    return prt_arguments_tell(&run->program->container, &run->arguments, buffer, properties, error);
 }
 
 enum prt_status prt_run_bind_input(struct prt_run *run, uint32_t port, prt_read_callback read,

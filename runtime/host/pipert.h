@@ -146,10 +146,27 @@ enum prt_status prt_program_port_ratio(const struct prt_program *program, uint32
                                        uint32_t to_port, struct prt_ratio *ratio,
                                        struct prt_error *error);
 
+/* What an input may know of itself. */
+enum prt_property {
+    PRT_PROPERTY_NONE,
+    PRT_PROPERTY_RATE,
+    PRT_PROPERTY_WIDTH,
+    PRT_PROPERTY_HEIGHT,
+    PRT_PROPERTY_CHANNELS
+};
+
 struct prt_argument_information {
     const char *name;
+    const char *type; /* as the source writes it: "f32", "f32[4][2]", "f32x2[8]" */
     enum scalar_type scalar;
-    bool has_default; /* without a default, set the argument before prt_run_execute */
+    uint64_t count; /* scalars, row-major; 1: one number */
+    /* "": one number; "4, 2": the lengths, from the outermost on; the last one is the vector's, if there is one */
+    const char *shape;
+    uint32_t lanes;   /* of that vector; 1: none */
+    bool has_default; /* without a value, set the argument before prt_run_execute */
+    /* Without another value it is what the input of the in-port `port` knows (prt_run_tell_input). */
+    enum prt_property property;
+    uint32_t port; /* PRT_NONE without a property */
 };
 
 uint32_t prt_program_argument_count(const struct prt_program *program);
@@ -230,10 +247,28 @@ const struct prt_program *prt_run_program(const struct prt_run *run);
 /* NULL is allowed.  Requires: prt_run_execute is not active. */
 void prt_run_destroy(struct prt_run *run);
 
-/* Sets an argument of the pipeline from text: a number (decimal or 0x), or true, false.
- * PRT_E_USAGE: there is no such argument, or the text is not a value of its type. */
+/* Sets an argument of the pipeline from text: a number (decimal or 0x), or true, false; of an array, all its values,
+ * row-major, with commas between them.
+ * PRT_E_USAGE: there is no such argument, or the text is not a value of its type, or not so many. */
 enum prt_status prt_run_set_argument(struct prt_run *run, const char *name, const char *text,
                                      struct prt_error *error);
+
+/* Sets an argument from memory: `count` scalars of `type`, row-major.  They are copied.
+ * PRT_E_USAGE: there is no such argument; it has another type or another number of scalars; a bool is neither 0 nor 1. */
+enum prt_status prt_run_set_argument_values(struct prt_run *run, const char *name,
+                                            enum scalar_type type, const void *values, size_t count,
+                                            struct prt_error *error);
+
+struct prt_input_properties { /* 0: the input does not know it */
+    uint32_t rate_hertz, width, height, channels;
+};
+
+/* Says what is known of the data of an in-port.  The arguments that take one of these properties get it as their value,
+ * unless prt_run_set_argument has set them.  Call it before prt_run_execute.  PRT_E_USAGE: there is no such in-port, or an
+ * argument's type does not hold the number. */
+enum prt_status prt_run_tell_input(struct prt_run *run, uint32_t port,
+                                   const struct prt_input_properties *properties,
+                                   struct prt_error *error);
 
 /* Ends every node without in-ports (a source) after that number of firings.  Without a limit, such
  * a node ends when it executes `stop`, or never.  Call it before prt_run_execute. */

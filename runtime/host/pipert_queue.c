@@ -95,15 +95,30 @@ void prt_command_queue_destroy(struct prt_command_queue *queue)
     free_command_queue(queue);
 }
 
-enum prt_status prt_command_queue_set_argument(struct prt_command_queue *queue, const char *name,
-                                               const char *text, struct prt_error *error)
+/* Later commands compute the arguments of their kernels anew. */
+static enum prt_status leave_command_blocks(struct prt_command_queue *queue, enum prt_status status)
 {
-    enum prt_status status =
-        prt_arguments_set(&queue->device->program->container, &queue->arguments, name, text, error);
     if (status != PRT_OK) return status;
     prt_command_blocks_leave(queue->blocks);
     queue->blocks = NULL;
     return PRT_OK;
+}
+
+enum prt_status prt_command_queue_set_argument(struct prt_command_queue *queue, const char *name,
+                                               const char *text, struct prt_error *error)
+{
+    return leave_command_blocks(queue, prt_arguments_set(&queue->device->program->container,
+                                                         &queue->arguments, name, text, error));
+}
+
+enum prt_status prt_command_queue_set_argument_values(struct prt_command_queue *queue,
+                                                      const char *name, enum scalar_type type,
+                                                      const void *values, size_t count,
+                                                      struct prt_error *error)
+{
+    return leave_command_blocks(queue, prt_arguments_set_values(&queue->device->program->container,
+                                                                &queue->arguments, name, type,
+                                                                values, count, error));
 }
 
 uint64_t prt_command_queue_now_cycles(const struct prt_command_queue *queue)

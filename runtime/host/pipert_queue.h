@@ -56,6 +56,7 @@
 #ifndef RUNTIME_HOST_PIPERT_QUEUE_H
 #define RUNTIME_HOST_PIPERT_QUEUE_H
 
+#include "lang/scalar.h"
 #include "runtime/host/pipert_device.h"
 #include "base/status.h"
 
@@ -101,6 +102,12 @@ void prt_command_queue_destroy(struct prt_command_queue *queue);
  * As prt_run_set_argument. */
 enum prt_status prt_command_queue_set_argument(struct prt_command_queue *queue, const char *name,
                                                const char *text, struct prt_error *error);
+
+/* As prt_run_set_argument_values. */
+enum prt_status prt_command_queue_set_argument_values(struct prt_command_queue *queue,
+                                                      const char *name, enum scalar_type type,
+                                                      const void *values, size_t count,
+                                                      struct prt_error *error);
 
 /* Packets, one after the other, each as wide as prt_port_information.width_bytes says of such packets, aligned as their
  * scalars are.  The outputs of a command do not overlap its other windows. */

@@ -186,6 +186,7 @@ static void place_container_tables(struct reading *reading)
     c->pipeline = TABLE(PIPELINE);
     c->device = TABLE(DEVICE);
     c->arguments = TABLE(ARGUMENTS);
+    c->defaults = TABLE(DEFAULTS);
     c->sources = TABLE(SOURCES);
     c->nodes = TABLE(NODES);
     c->inputs = TABLE(INPUTS);
@@ -347,15 +348,22 @@ static enum prt_status check_images(struct reading *reading)
 static enum prt_status check_arguments(struct reading *reading)
 {
     const struct prt_container *c = reading->container;
+    uint64_t bytes = c->pipeline->arguments_bytes;
+    CHECK(reading->sections[CONTAINER_DEFAULTS].size_bytes == bytes, DEFAULTS, 0,
+          "has another size than the block of arguments");
     for (uint32_t i = 0; i < c->argument_count; i++) {
         const struct container_argument *a = &c->arguments[i];
-        CHECK(is_string(c, a->name), ARGUMENTS, i, "a string outside the section 'strings'");
+        CHECK(is_string(c, a->name) && is_string(c, a->type_text) && is_string(c, a->shape),
+              ARGUMENTS, i, "a string outside the section 'strings'");
         CHECK(a->scalar < SCALAR_COUNT, ARGUMENTS, i, "unknown scalar type");
         CHECK(a->has_default <= 1, ARGUMENTS, i, "has_default is neither 0 nor 1");
-        CHECK(a->reserved == 0, ARGUMENTS, i, "a reserved field is not zero");
+        CHECK(a->property <= CONTAINER_PROPERTY_CHANNELS, ARGUMENTS, i, "unknown property");
+        CHECK(a->property == CONTAINER_PROPERTY_NONE ? a->buffer == CONTAINER_NONE
+                                                     : a->buffer < c->buffer_count,
+              ARGUMENTS, i, "a buffer outside the section 'buffers'");
         size_t width = scalar_width_bytes((enum scalar_type)a->scalar);
-        CHECK(a->offset_bytes <= c->pipeline->arguments_bytes &&
-                  width <= c->pipeline->arguments_bytes - a->offset_bytes,
+        CHECK(a->offset_bytes <= bytes && a->count > 0 &&
+                  a->count <= (bytes - a->offset_bytes) / width,
               ARGUMENTS, i, "lies outside the block of arguments");
         CHECK(a->offset_bytes % width == 0, ARGUMENTS, i, "is not aligned");
     }

@@ -56,7 +56,7 @@ static enum prt_status verify_names(const struct prt_container *c, struct prt_er
     for (uint32_t i = 0; i < c->argument_count; i++)
         names[i] = prt_verify_text(c, c->arguments[i].name);
     const char *argument = find_ambiguous(names, c->argument_count);
-    size_t ports = 0;
+    size_t ports = c->argument_count; /* a command line names both in one way */
     for (uint32_t i = 0; i < c->buffer_count; i++) {
         if (c->buffers[i].outer != CONTAINER_INNER)
             names[ports++] = prt_verify_text(c, c->buffers[i].name);
@@ -75,17 +75,42 @@ static enum prt_status verify_names(const struct prt_container *c, struct prt_er
 
 /* ---- graph ---- */
 
+static bool are_booleans(const uint8_t *bytes, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (bytes[i] > 1) return false;
+    return true;
+}
+
+static bool are_zero_defaults(const uint8_t *bytes, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (bytes[i] != 0) return false;
+    return true;
+}
+
 static enum prt_status verify_arguments(const struct prt_container *c, struct prt_error *error)
 {
     uint64_t end = 0;
     for (uint32_t i = 0; i < c->argument_count; i++) {
         const struct container_argument *a = &c->arguments[i];
-        CHECK(a->offset_bytes >= end, ARGUMENTS, i, "'%s' overlaps the argument before it",
-              prt_verify_text(c, a->name));
-        CHECK(a->scalar != SCALAR_BOOL || !a->has_default || (a->default_bits & 0xff) <= 1,
-              ARGUMENTS, i, "the default of '%s' is neither true nor false",
-              prt_verify_text(c, a->name));
-        end = a->offset_bytes + scalar_width_bytes((enum scalar_type)a->scalar);
+        const char *name = prt_verify_text(c, a->name);
+        uint64_t bytes = a->count * scalar_width_bytes((enum scalar_type)a->scalar);
+        CHECK(a->offset_bytes >= end, ARGUMENTS, i, "'%s' overlaps the argument before it", name);
+        CHECK(prt_verify_shape(prt_verify_text(c, a->shape), a->count, a->lanes), ARGUMENTS, i,
+              "the shape '%s' is not that of %" PRIu64 " scalars with %" PRIu32 " lanes",
+              prt_verify_text(c, a->shape), a->count, a->lanes);
+        CHECK(a->property == CONTAINER_PROPERTY_NONE ||
+                  (a->count == 1 && a->scalar != SCALAR_BOOL &&
+                   c->buffers[a->buffer].outer == CONTAINER_OUTER_IN),
+              ARGUMENTS, i, "'%s' is no number that an in-port knows", name);
+        CHECK(a->scalar != SCALAR_BOOL || are_booleans(c->defaults + a->offset_bytes, a->count),
+              ARGUMENTS, i, "the default of '%s' is neither true nor false", name);
+        /* What stands before it, and where there is no default, has no meaning: a file has one form. */
+        CHECK(are_zero_defaults(c->defaults + end, a->offset_bytes - end) &&
+                  (a->has_default || are_zero_defaults(c->defaults + a->offset_bytes, bytes)),
+              ARGUMENTS, i, "'%s' has no default, and bytes of one", name);
+        end = a->offset_bytes + bytes;
     }
     CHECK(c->pipeline->arguments_bytes == end, PIPELINE, 0,
           "the block of arguments has %" PRIu64 " bytes, the arguments take %" PRIu64,

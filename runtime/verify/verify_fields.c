@@ -32,6 +32,13 @@ static bool is_lanes(uint32_t lanes)
     return lanes == 2 || lanes == 3 || lanes == 4 || lanes == 8 || lanes == 16;
 }
 
+bool prt_verify_shape(const char *shape, uint64_t count, uint32_t lanes)
+{
+    uint64_t product, last;
+    return read_shape(shape, &product, &last) && product == count &&
+           (lanes == 1 || (is_lanes(lanes) && last == lanes));
+}
+
 /* Checks one field, which begins at `*end` or after it; moves *end. */
 static enum prt_status verify_field(const struct prt_container *c, const struct container_buffer *b,
                                     uint32_t index, uint64_t *end, struct prt_error *error)

@@ -35,6 +35,9 @@ enum prt_status prt_verify_debug(const struct prt_container *c, struct prt_error
 /* Fields lie in their packets, in order, and have the shapes they say. */
 enum prt_status prt_verify_fields(const struct prt_container *c, struct prt_error *error);
 
+/* Whether it is a list of lengths with that product, the last one the lanes (1: there are none). */
+bool prt_verify_shape(const char *shape, uint64_t count, uint32_t lanes);
+
 /* ---- verify_fused.c ---- */
 
 /* Fused nodes are parts of nodes that say so, read in a firing of these what is read and written, and the reports of

@@ -56,11 +56,17 @@ struct container_argument *made_argument(struct made *m, const char *name, enum 
     size_t width = scalar_width_bytes(type);
     struct container_argument *a = &m->arguments[m->argument_count++];
     a->name = made_string(m, name);
+    a->type_text = made_string(m, scalar_name(type));
     a->scalar = type;
+    a->lanes = 1;
+    a->count = 1;
+    a->buffer = CONTAINER_NONE;
     a->has_default = default_value != NULL;
-    if (default_value != NULL) memcpy(&a->default_bits, default_value, width);
     a->offset_bytes = (m->pipeline.arguments_bytes + width - 1) / width * width;
+    require(a->offset_bytes + width <= sizeof m->defaults, "too many arguments");
+    if (default_value != NULL) memcpy(m->defaults + a->offset_bytes, default_value, width);
     m->pipeline.arguments_bytes = a->offset_bytes + width;
+    m->defaults_bytes = (uint32_t)m->pipeline.arguments_bytes;
     return a;
 }
 
@@ -328,6 +334,7 @@ uint8_t *made_finish(struct made *m, size_t *size)
         TABLE(fused_nodes, m->fused_node_count),
         TABLE(fused_inputs, m->fused_input_count),
         TABLE(fused_buffers, m->fused_buffer_count),
+        {m->defaults, m->defaults_bytes},
         TABLE(images, m->image_count),
         {m->image, m->image_bytes},
     };

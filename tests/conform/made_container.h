@@ -63,7 +63,7 @@ struct made {
     uint32_t interface_count, interface_port_count, launch_count;
     uint32_t argument_count, node_count, input_count, output_count, buffer_count, reader_count;
     uint32_t stage_count;
-    uint32_t initials_bytes;
+    uint32_t initials_bytes, defaults_bytes;
     uint32_t sets_words;
     uint32_t program_bytes;
     struct container_source sources[1];
@@ -84,6 +84,7 @@ struct made {
     uint32_t sets[4096];
     char strings[16384];
     uint8_t initials[4096];
+    uint8_t defaults[256]; /* the block of arguments */
 };
 
 struct made *made_create(const char *pipeline, const char *device);

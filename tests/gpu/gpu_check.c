@@ -598,9 +598,7 @@ static bool make_arguments(struct program *p)
     struct kernel_fault fault;
     uint8_t *block = calloc(c->pipeline->arguments_bytes + 64, 1);
     p->arguments = calloc(c->node_count + 1u, sizeof *p->arguments);
-    for (uint32_t i = 0; i < c->argument_count; i++)
-        memcpy(block + c->arguments[i].offset_bytes, &c->arguments[i].default_bits,
-               (size_t)scalar_width_bytes((enum scalar_type)c->arguments[i].scalar));
+    memcpy(block, c->defaults, c->pipeline->arguments_bytes);
     for (uint32_t i = 0; i < c->node_count; i++)
         p->arguments[i] = aligned_alloc(64, c->nodes[i].arguments_bytes / 64 * 64 + 128);
     bool good = p->image.arguments(block, (void *const *)p->arguments, &fault) == KERNEL_OK;

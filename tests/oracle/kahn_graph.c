@@ -781,6 +781,36 @@ static struct tree *chosen_pipeline(const char *name)
     return only;
 }
 
+/* One number of a command line; *text moves past it and a comma. */
+static void store_number(enum scalar scalar, const char **text, unsigned char *at)
+{
+    char word[64];
+    size_t length = strcspn(*text, ",");
+    if (length >= sizeof word) kahn_refuse(0, "'%s' is too long for a number", *text);
+    memcpy(word, *text, length);
+    word[length] = '\0';
+    bool negative = word[0] == '-';
+    if (scalar_is_float(scalar) || strpbrk(word, ".eE"))
+        scalar_store(scalar, at, scalar_of_double(strtod(word, NULL), scalar));
+    else
+        scalar_store(
+            scalar, at,
+            scalar_convert(negative ? (uint64_t)strtoll(word, NULL, 0) : strtoull(word, NULL, 0),
+                           negative ? I64 : U64, scalar));
+    *text += length + ((*text)[length] == ',');
+}
+
+/* All numbers of an array, row by row. */
+static void store_numbers(const struct type *type, const char **text, unsigned char *at)
+{
+    if (type->kind == SCALAR) {
+        store_number(type->scalar, text, at);
+        return;
+    }
+    for (uint64_t i = 0; i < type->length; i++)
+        store_numbers(type->element, text, at + i * type->element->size);
+}
+
 static void outer_values(struct frame *frame, struct tree *signature, char **values, size_t count)
 {
     for (struct tree *p = signature->a; p; p = p->next) {
@@ -795,15 +825,8 @@ static void outer_values(struct frame *frame, struct tree *signature, char **val
         const char *text = given_value(values, count, a->a->name);
         const struct type *type = kahn_type(frame, a->d, a->a->a);
         unsigned char *at = kahn_alloc(type->size);
-        if (text && type->kind != SCALAR) kahn_refuse(a->line, "an argument that is no scalar");
-        bool whole = text && !scalar_is_float(type->scalar) && !strpbrk(text, ".eE");
-        if (text && whole)
-            scalar_store(type->scalar, at,
-                         scalar_convert(text[0] == '-' ? (uint64_t)strtoll(text, NULL, 0)
-                                                       : strtoull(text, NULL, 0),
-                                        text[0] == '-' ? I64 : U64, type->scalar));
-        else if (text)
-            scalar_store(type->scalar, at, scalar_of_double(strtod(text, NULL), type->scalar));
+        if (text)
+            store_numbers(type, &text, at);
         else if (a->a->b)
             eval_into(frame, a->a->b, type, at);
         else

@@ -740,12 +740,39 @@ class Program(Special):
             else:
                 buffers.append(f"buffer {s.type} {s.name};")
         self.order = list(self.nets)
+        self.add_arrays()
         arguments = "; " + ", ".join(f"i32 {n} = {v}" for n, v in self.arguments) if self.arguments else ""
         policy = f" policy {rng.choice(['round_robin', 'priority', 'fullest'])}" if rng.random() < 0.1 else ""
         self.add_troubles()
         lines = self.items + [f"pipeline main({', '.join(head)}{arguments}){policy} {{"]
         lines += ["    " + b for b in buffers] + ["    " + n for n in self.nets] + ["}"]
         self.text = "\n".join(lines) + "\n"
+
+    def add_arrays(self):
+        """Some kernels with an argument get an array in its place: values, or an array of the pipeline."""
+        rng = random.Random(self.seed * 7919 + 11)
+        head = re.compile(r"^kernel (\w+)\((.*); i32 by( = 5)?\)(.*) \{$", re.M)
+        for i, item in enumerate(self.items):
+            found = head.match(item)
+            if not found or rng.random() < 0.3 or re.search(
+                    r"\b(finish|init|launch)\b|\b(state|table|local)\b[^;]*\bby\b", item):
+                continue
+            name, ports, default, rest = found.groups()
+            use = re.compile(rf"^{name}\(([^()]*)->([^();]*); (.*)\)([^;]*);$")
+            mine = [k for k, net in enumerate(self.nets) if use.match(net)]
+            everything = "\n".join(self.items + self.nets)
+            if not mine or len(re.findall(rf"\b{name}\b", everything)) != len(mine) + 1:
+                continue
+            place = rng.choice(["0", "2", "(byes[1] & 1) + 1"])
+            values = " = {5, 2}" if default else ""
+            self.items[i] = (f"kernel {name}({ports}; i32 byes[3]{values}){rest} {{\n    i32 by = byes[{place}];"
+                             + item[found.end():])
+            for k in mine:
+                inputs, outputs, value, attributes = use.match(self.nets[k]).groups()
+                given = rng.choice([f"{{{value}, 3, {value}}}", f"{{{value}}}", "levels"])
+                if given == "levels" and not any(n.startswith("levels") for n, _ in self.arguments):
+                    self.arguments.append(("levels[3]", f"{{{rng.randint(-9, 9)}, {rng.randint(0, 99)}}}"))
+                self.nets[k] = f"{name}({inputs}->{outputs}; {given}){attributes};"
 
     def add_troubles(self):
         """Some kernels divide by zero in one of their firings, and some stop."""

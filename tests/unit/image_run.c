@@ -67,8 +67,11 @@ static void evaluate_arguments(struct image_run *run)
     struct kernel_fault fault;
     for (size_t i = 0; i < run->graph->arguments.count; i++) {
         const struct graph_argument *argument = &run->graph->arguments.items[i];
-        memcpy(pipeline + argument->variable->offset_bytes, &argument->value.bits,
-               argument->variable->type->width_bytes);
+        const struct type *type = argument->variable->type;
+        size_t width = scalar_width_bytes(type_base(type)->scalar);
+        for (uint64_t k = 0; argument->values != NULL && k < type_scalar_count(type); k++)
+            memcpy(pipeline + argument->variable->offset_bytes + k * width,
+                   &argument->values[k].bits, width);
     }
     union {
         void *object;

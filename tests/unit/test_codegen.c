@@ -78,8 +78,11 @@ static int32_t evaluate_arguments(struct unit *u)
     }
     for (size_t i = 0; i < u->graph->arguments.count; i++) {
         const struct graph_argument *argument = &u->graph->arguments.items[i];
-        memcpy(pipeline + argument->variable->offset_bytes, &argument->value.bits,
-               argument->variable->type->width_bytes);
+        const struct type *type = argument->variable->type;
+        size_t width = scalar_width_bytes(type_base(type)->scalar);
+        for (uint64_t k = 0; argument->values != NULL && k < type_scalar_count(type); k++)
+            memcpy(pipeline + argument->variable->offset_bytes + k * width,
+                   &argument->values[k].bits, width);
     }
     union {
         void *object;

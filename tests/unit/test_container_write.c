@@ -156,8 +156,13 @@ static void initial_packets_and_defaults_are_bytes(void **state)
     assert_int_equal(size, 2 * sizeof *arguments);
     assert_string_equal(string(&b, arguments[1].name), "other");
     assert_int_equal(arguments[1].scalar, SCALAR_I16);
-    assert_int_equal(arguments[1].default_bits, 0xffff);
-    assert_int_equal(arguments[0].default_bits, 0x40000000);
+    assert_string_equal(string(&b, arguments[1].type_text), "i16");
+    assert_string_equal(string(&b, arguments[1].shape), "");
+    assert_int_equal(arguments[1].count, 1);
+    const unsigned char *defaults = section(&b, CONTAINER_DEFAULTS, &size);
+    static const unsigned char bytes[] = {0, 0, 0, 0x40, 0xff, 0xff};
+    assert_int_equal(size, sizeof bytes);
+    assert_memory_equal(defaults, bytes, sizeof bytes);
     text_compile_free(b.c);
 }
 

@@ -151,6 +151,115 @@ static void arguments_are_parsed_and_checked(void **unused)
     prt_program_free(program);
 }
 
+static float seen_taps[4];
+static uint16_t seen_width;
+
+static int32_t look_at_values(const void *block, void *const *nodes, struct kernel_fault *fault)
+{
+    (void)nodes;
+    (void)fault;
+    memcpy(seen_taps, block, sizeof seen_taps);
+    memcpy(&seen_width, (const uint8_t *)block + sizeof seen_taps, sizeof seen_width);
+    return KERNEL_OK;
+}
+
+static struct prt_program *values_program(void)
+{
+    struct made *m = copy_made();
+    struct container_argument *taps = made_argument(m, "taps", SCALAR_F32, NULL);
+    taps->count = 4;
+    taps->shape = made_string(m, "2, 2");
+    taps->type_text = made_string(m, "f32[2][2]");
+    m->pipeline.arguments_bytes = 16;
+    struct container_argument *width = made_argument(m, "width", SCALAR_U16, NULL);
+    width->property = CONTAINER_PROPERTY_WIDTH;
+    width->buffer = 0;
+    struct prt_program *program;
+    struct prt_error error;
+    size_t size;
+    uint8_t *bytes = made_finish(m, &size);
+    if (prt_program_load_with_entries(bytes, size, &copy, look_at_values, &program, &error) !=
+        PRT_OK)
+        fail_msg("%s", error.message);
+    free(bytes);
+    made_free(m);
+    return program;
+}
+
+static void arrays_are_given_as_text_and_from_memory(void **unused)
+{
+    (void)unused;
+    static const float four[4] = {1, 2, 3, 4}, others[4] = {0.5f, -1, 0, 16};
+    struct prt_program *program = values_program();
+    struct prt_argument_information about;
+    struct prt_error error;
+    struct prt_run *run = create(program);
+    struct host in, out = {.count = 0};
+    assert_true(prt_program_argument(program, 0, &about));
+    assert_string_equal(about.type, "f32[2][2]");
+    assert_string_equal(about.shape, "2, 2");
+    assert_int_equal(about.count, 4);
+    assert_int_equal(about.property, PRT_PROPERTY_NONE);
+    assert_int_equal(about.port, PRT_NONE);
+    const char *const bad[] = {"", "1", "1,2,3", "1,2,3,4,5", "1,2,,4", "1,2,x,4", "1,2,1e39,4"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_int_equal(prt_run_set_argument(run, "taps", bad[i], &error), PRT_E_USAGE);
+    assert_int_equal(prt_run_set_argument_values(run, "tap", SCALAR_F32, four, 4, &error),
+                     PRT_E_USAGE);
+    assert_int_equal(prt_run_set_argument_values(run, "taps", SCALAR_F32, four, 3, &error),
+                     PRT_E_USAGE);
+    assert_non_null(strstr(error.message, "takes 4 values, not 3"));
+    assert_int_equal(prt_run_set_argument_values(run, "taps", SCALAR_F32, NULL, 4, &error),
+                     PRT_E_USAGE);
+    assert_int_equal(prt_run_set_argument_values(run, "taps", SCALAR_I32, four, 4, &error),
+                     PRT_E_USAGE);
+    assert_non_null(strstr(error.message, "is f32[2][2], and the values are i32"));
+    assert_int_equal(prt_run_set_argument_values(run, "taps", SCALAR_F32, four, 4, &error), PRT_OK);
+    assert_int_equal(prt_run_set_argument(run, "taps", "0.5, -1,0,0x10", &error), PRT_OK);
+    assert_int_equal(prt_run_set_argument(run, "width", "7", &error), PRT_OK);
+    host_ramp(&in, 5);
+    pipelines_bind(program, run, &in, &out);
+    assert_int_equal(prt_run_execute(run, &error), PRT_OK);
+    assert_memory_equal(seen_taps, others, sizeof others);
+    prt_run_destroy(run);
+    prt_program_free(program);
+}
+
+/* A given value stays; a property that the input does not know changes nothing. */
+static void an_argument_takes_what_its_input_knows(void **unused)
+{
+    (void)unused;
+    static const float four[4] = {1, 2, 3, 4};
+    const struct prt_input_properties nothing = {.rate_hertz = 5, .height = 6},
+                                      wide = {.width = 640}, wider = {.width = 65536};
+    struct prt_program *program = values_program();
+    struct prt_argument_information about;
+    struct prt_error error;
+    assert_true(prt_program_argument(program, 1, &about));
+    assert_int_equal(about.property, PRT_PROPERTY_WIDTH);
+    assert_int_equal(about.port, 0);
+    for (int given = 0; given < 2; given++) {
+        struct prt_run *run = create(program);
+        struct host in, out = {.count = 0};
+        host_ramp(&in, 5);
+        pipelines_bind(program, run, &in, &out);
+        assert_int_equal(prt_run_set_argument_values(run, "taps", SCALAR_F32, four, 4, &error),
+                         PRT_OK);
+        assert_int_equal(prt_run_tell_input(run, 1, &wide, &error), PRT_E_USAGE);
+        assert_int_equal(prt_run_tell_input(run, 0, &nothing, &error), PRT_OK);
+        assert_int_equal(prt_run_execute(run, &error), PRT_E_USAGE);
+        assert_non_null(
+            strstr(error.message, "'width' has no value: the input of 'x' knows no width"));
+        if (given) assert_int_equal(prt_run_set_argument(run, "width", "5", &error), PRT_OK);
+        assert_int_equal(prt_run_tell_input(run, 0, &wider, &error), given ? PRT_OK : PRT_E_USAGE);
+        assert_int_equal(prt_run_tell_input(run, 0, &wide, &error), PRT_OK);
+        assert_int_equal(prt_run_execute(run, &error), PRT_OK);
+        assert_int_equal(seen_width, given ? 5 : 640);
+        prt_run_destroy(run);
+    }
+    prt_program_free(program);
+}
+
 /* ---- ports ---- */
 
 static void ports_are_bound_by_direction(void **unused)
@@ -460,6 +569,8 @@ static void deeper_buffers_keep_the_memory_limit_of_the_control_group(void **unu
 TEST_MAIN("pipert", cmocka_unit_test(a_program_says_what_it_is),
           cmocka_unit_test(rates_of_ports_are_compared),
           cmocka_unit_test(arguments_are_parsed_and_checked),
+          cmocka_unit_test(arrays_are_given_as_text_and_from_memory),
+          cmocka_unit_test(an_argument_takes_what_its_input_knows),
           cmocka_unit_test(ports_are_bound_by_direction),
           cmocka_unit_test(failures_of_the_host_end_the_run),
           cmocka_unit_test(a_closed_output_ends_the_run_if_it_is_the_last),

@@ -206,7 +206,7 @@ static void other_versions_are_named(void **unused)
     struct prt_error error;
     bytes[8] = CONTAINER_VERSION + 1;
     assert_int_equal(read_bytes(bytes, size, &error), PRT_E_VERSION);
-    assert_non_null(strstr(error.message, "version 11"));
+    assert_non_null(strstr(error.message, "version 12"));
     assert_int_equal(error.offset, 8);
     free(bytes);
 }
@@ -270,6 +270,14 @@ static void records_of_the_graph_that_point_outside_are_refused(void **unused)
     REFUSED(arguments[0].name, 20000, "'arguments', record 0");
     REFUSED(arguments[0].scalar, SCALAR_COUNT, "'arguments'");
     REFUSED(arguments[0].has_default, 2, "'arguments'");
+    REFUSED(arguments[0].type_text, 20000, "'arguments', record 0");
+    REFUSED(arguments[0].shape, 20000, "'arguments', record 0");
+    REFUSED(arguments[0].property, CONTAINER_PROPERTY_CHANNELS + 1, "'arguments'");
+    REFUSED(arguments[0].property, CONTAINER_PROPERTY_RATE, "'arguments'");
+    REFUSED(arguments[0].buffer, 0, "'arguments'");
+    REFUSED(arguments[0].count, 0, "'arguments'");
+    REFUSED(arguments[0].count, UINT64_MAX / 2, "'arguments'");
+    REFUSED(defaults_bytes, m->defaults_bytes - 1, "'defaults'");
     REFUSED(arguments[0].offset_bytes, 4, "'arguments'");
     REFUSED(arguments[0].offset_bytes, UINT64_MAX - 1, "'arguments'");
     REFUSED(sources[0].name, 20000, "'sources'");

@@ -111,9 +111,35 @@ static void text_reads_back_as_the_same_value(void **state)
     }
 }
 
+static void lists_have_as_many_values_as_asked_for(void **unused)
+{
+    (void)unused;
+    uint64_t bits[3] = {0};
+    char why[SCALAR_WHY_BYTES + 32];
+    assert_true(scalar_list_parse("1,-2,  0x10", SCALAR_I16, 3, bits, why, sizeof why));
+    assert_int_equal(bits[0], 1);
+    assert_int_equal((int64_t)bits[1], -2);
+    assert_int_equal(bits[2], 16);
+    assert_true(scalar_list_parse("7", SCALAR_I16, 1, bits, why, sizeof why));
+    static const struct {
+        const char *text, *why;
+    } bad[] = {{"", "0 values, not 3"},
+               {"1,2", "2 values, not 3"},
+               {"1,2,3,4", "4 values, not 3"},
+               {"1,2,", "value 3 of 3: there is no value"},
+               {"1,2 ,3", "value 2 of 3: '2 ' is not a value"},
+               {"1,2,40000", "value 3 of 3: '40000' is outside of i16"}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_false(scalar_list_parse(bad[i].text, SCALAR_I16, 3, bits, why, sizeof why));
+        if (strstr(why, bad[i].why) == NULL) fail_msg("%s: %s", bad[i].text, why);
+    }
+    assert_false(scalar_list_parse("1,2", SCALAR_I16, 1, bits, why, sizeof why));
+}
+
 TEST_MAIN("scalar_text", cmocka_unit_test(integers_in_c_notation),
           cmocka_unit_test(what_does_not_fit_is_refused),
           cmocka_unit_test(what_is_not_a_value_is_refused),
           cmocka_unit_test(what_is_wrong_with_a_text_is_said),
+          cmocka_unit_test(lists_have_as_many_values_as_asked_for),
           cmocka_unit_test(floats_are_rounded_once),
           cmocka_unit_test(text_reads_back_as_the_same_value))

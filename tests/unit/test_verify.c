@@ -107,7 +107,12 @@ static void graphs_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(buffers[1].initial_size_bytes, (m->initials_bytes = 8), "or too many");
     REFUSED(readers[1].node, 0, "its reader belongs to another input");
     REFUSED(readers[1].input, 0, "its reader belongs to another input");
-    REFUSED(pipeline.arguments_bytes, UINT64_C(1) << 38, "the arguments take 16");
+    REFUSED(pipeline.arguments_bytes, (m->defaults_bytes = 24), "the arguments take 16");
+    REFUSED(arguments[0].shape, made_string(m, "2"), "the shape '2' is not that of 1 scalars");
+    REFUSED(arguments[0].lanes, 2, "with 2 lanes");
+    REFUSED(arguments[0].has_default, 0, "has no default, and bytes of one");
+    REFUSED(arguments[1].property, (m->arguments[1].buffer = 1, CONTAINER_PROPERTY_WIDTH),
+            "is no number that an in-port knows");
     REFUSED(pipeline.memory_bytes, 1, "memory_bytes is 1, the buffers take 64");
     REFUSED(stages[1].node, 0, "node 'a' has two stages");
     REFUSED(stages[0].batch_max, 9, "9 firings of 'a'");
@@ -153,8 +158,12 @@ static void a_default_that_is_no_truth_value_is_refused(void **unused)
     made_argument(m, "flag", SCALAR_BOOL, &one);
     assert_int_equal(made_verify(m, &error), PRT_OK);
     m = good();
-    made_argument(m, "flag", SCALAR_BOOL, NULL)->default_bits = 2;
+    made_argument(m, "flag", SCALAR_BOOL, NULL);
     assert_int_equal(made_verify(m, &error), PRT_OK);
+    m = good();
+    made_argument(m, "flag", SCALAR_BOOL, NULL);
+    m->defaults[m->defaults_bytes - 1] = 1;
+    expect_refusal(m, "default", "'flag' has no default, and bytes of one");
 }
 
 static void a_node_without_a_stage_is_refused(void **unused)

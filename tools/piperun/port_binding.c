@@ -3,6 +3,7 @@
 #include "tools/piperun/message.h"
 #include "tools/piperun/run_ports.h"
 #include "tools/piperun/run_watch.h"
+#include "tools/piperun/run_arguments.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -44,6 +45,10 @@ static int unknown_port(const struct prt_session *session, const char *name, boo
         if (to_bind ? !is_spoken_for(session, port->name) : port->direction == PRT_PORT_OUT)
             nearest_consider(&nearest, port->name);
     }
+    struct prt_argument_information argument;
+    uint32_t arguments = 0;
+    for (; to_bind && prt_program_argument(session->program, arguments, &argument); arguments++)
+        nearest_consider(&nearest, argument.name);
     /* A port array has a name for each element. */
     char first[64];
     int length = snprintf(first, sizeof first, "%s[0]", name);
@@ -53,10 +58,11 @@ static int unknown_port(const struct prt_session *session, const char *name, boo
                             "port '%s' of pipeline '%s' is an array: each element is bound by "
                             "itself, '%s=...' and so on",
                             name, program.name, first);
+    const char *what = arguments > 0 ? "port or argument" : "port";
     if (nearest.name == NULL)
-        return PRT_COMPLAIN(EXIT_USAGE, "pipeline '%s' has no port '%s'", program.name, name);
-    return PRT_COMPLAIN(EXIT_USAGE, "pipeline '%s' has no port '%s'; did you mean '%s'?",
-                        program.name, name, nearest.name);
+        return PRT_COMPLAIN(EXIT_USAGE, "pipeline '%s' has no %s '%s'", program.name, what, name);
+    return PRT_COMPLAIN(EXIT_USAGE, "pipeline '%s' has no %s '%s'; did you mean '%s'?",
+                        program.name, what, name, nearest.name);
 }
 
 /* `gen:noise` without a seed takes --seed.  NULL: no memory. */
@@ -77,21 +83,27 @@ static int read_binding(struct prt_session *session, const char *text)
 {
     struct prt_error error;
     struct prt_port_spec spec;
+    size_t name_bytes = strcspn(text, "=");
+    uint32_t port = find_session_port(session, text, name_bytes);
+    if (port == PRT_NONE) {
+        char *name = strndup(text, name_bytes);
+        int exit_code = name != NULL ? unknown_port(session, name, true) : prt_complain_memory();
+        free(name);
+        return exit_code;
+    }
     char *seeded = with_seed(session->command, text);
     if (seeded == NULL) return prt_complain_memory();
     enum prt_status status = prt_port_spec_parse(seeded, &spec, &error);
     free(seeded);
     if (status != PRT_OK) return prt_complain_status(&error);
-    uint32_t port = find_session_port(session, spec.port, strlen(spec.port));
-    bool known = port < session->port_count;
-    if (!known || session->bindings[port].bound) {
-        int exit_code = known ? PRT_COMPLAIN(EXIT_USAGE, "port '%s' is bound twice", spec.port)
-                              : unknown_port(session, spec.port, true);
+    struct prt_binding *binding = &session->bindings[port];
+    if (binding->bound) {
+        int exit_code = PRT_COMPLAIN(EXIT_USAGE, "port '%s' is bound twice", spec.port);
         prt_port_spec_free(&spec);
         return exit_code;
     }
-    session->bindings[port].spec = spec;
-    session->bindings[port].bound = true;
+    binding->spec = spec;
+    binding->bound = true;
     return EXIT_DONE;
 }
 
@@ -263,8 +275,11 @@ int prt_bindings_read(struct prt_session *session)
         if (!describe_packet(session, i)) return prt_complain_memory();
     }
     int exit_code = EXIT_DONE;
-    for (size_t i = 0; i < session->command->binding_count && exit_code == EXIT_DONE; i++)
-        exit_code = read_binding(session, session->command->bindings[i]);
+    for (size_t i = 0; i < session->command->binding_count && exit_code == EXIT_DONE; i++) {
+        const char *word = session->command->bindings[i];
+        bool is_argument = prt_session_argument(session, word, strcspn(word, "=")) != PRT_NONE;
+        if (!is_argument) exit_code = read_binding(session, word);
+    }
     for (size_t i = 0; i < session->command->hash_count && exit_code == EXIT_DONE; i++)
         exit_code = prepare_hash(session, session->command->hash_ports[i]);
     if (exit_code == EXIT_DONE) exit_code = prt_watch_check(session);

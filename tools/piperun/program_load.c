@@ -62,6 +62,8 @@ static const char **compiler_arguments(const struct prt_command *command, const 
         arguments[count++] = command->pipeline;
     }
     for (size_t i = 0; i < command->definition_count; i++) {
+        if (command->definitions[i].value[0] == '@')
+            continue; /* a file is read when the run begins */
         arguments[count++] = "-D";
         arguments[count++] = command->definitions[i].text;
     }

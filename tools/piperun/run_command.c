@@ -5,6 +5,7 @@
 #include "tools/piperun/debug_session.h"
 #include "tools/piperun/device_list.h"
 #include "tools/piperun/program_load.h"
+#include "tools/piperun/run_arguments.h"
 #include "tools/piperun/message.h"
 #include "tools/piperun/run_ports.h"
 #include "tools/piperun/run_watch.h"
@@ -18,61 +19,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-
-static int unknown_argument(const struct prt_session *session, const char *name)
-{
-    enum { SHOWN_MAX = 8, NAMES_BYTES = 400 };
-    char names[NAMES_BYTES] = "";
-    size_t length = 0;
-    uint32_t count = 0;
-    struct prt_argument_information argument;
-    struct nearest nearest = {.wanted = name};
-    for (; prt_program_argument(session->program, count, &argument); count++) {
-        nearest_consider(&nearest, argument.name);
-        if (count < SHOWN_MAX && length < sizeof names)
-            length += (size_t)snprintf(names + length, sizeof names - length, "%s'%s'",
-                                       count > 0 ? ", " : "", argument.name);
-    }
-    if (nearest.name == NULL)
-        return PRT_COMPLAIN(EXIT_USAGE, "-D %s: the pipeline has no arguments", name);
-    if (!nearest.near)
-        return PRT_COMPLAIN(EXIT_USAGE, "-D %s: the pipeline has no such argument; it has %s%s",
-                            name, names, count > SHOWN_MAX ? " and others" : "");
-    return PRT_COMPLAIN(EXIT_USAGE, "-D %s: the pipeline has no such argument; did you mean '%s'?",
-                        name, nearest.name);
-}
-
-static bool is_defined(const struct prt_command *command, const char *name)
-{
-    for (size_t i = 0; i < command->definition_count; i++) {
-        if (strcmp(command->definitions[i].name, name) == 0) return true;
-    }
-    return false;
-}
-
-static int set_program_arguments(const struct prt_session *session)
-{
-    for (size_t i = 0; i < session->command->definition_count; i++) {
-        const struct prt_definition *d = &session->command->definitions[i];
-        struct prt_argument_information argument;
-        struct prt_error error;
-        bool found = false;
-        for (uint32_t k = 0; !found && prt_program_argument(session->program, k, &argument); k++)
-            found = strcmp(argument.name, d->name) == 0;
-        if (!found && prt_is_source(session->command->file)) continue; /* it was for pipec */
-        if (!found) return unknown_argument(session, d->name);
-        if (prt_run_set_argument(session->run, d->name, d->value, &error) != PRT_OK)
-            return PRT_COMPLAIN(EXIT_USAGE, "-D %s=%s: %s", d->name, d->value, error.message);
-    }
-    struct prt_argument_information a;
-    for (uint32_t i = 0; prt_program_argument(session->program, i, &a); i++) {
-        if (!a.has_default && !is_defined(session->command, a.name))
-            return PRT_COMPLAIN(EXIT_USAGE,
-                                "argument '%s' (%s) has no value: give one, -D %s=VALUE", a.name,
-                                scalar_name(a.scalar), a.name);
-    }
-    return EXIT_DONE;
-}
 
 /* The part of the device for the run, if it is not the whole. */
 static int choose_part(const struct prt_session *session, struct prt_part *part)
@@ -266,7 +212,7 @@ static int run_session(struct prt_session *session, struct prt_reports **reports
     if (exit_code == EXIT_DONE) exit_code = prepare_environment(session);
     if (exit_code == EXIT_DONE) exit_code = prt_reports_open(session, reports);
     if (exit_code == EXIT_DONE) exit_code = create_run(session, prt_reports_observer(*reports));
-    if (exit_code == EXIT_DONE) exit_code = set_program_arguments(session);
+    if (exit_code == EXIT_DONE) exit_code = prt_arguments_give(session);
     if (exit_code == EXIT_DONE) exit_code = prt_ports_open(session);
     if (exit_code != EXIT_DONE) return exit_code;
     prt_signals_watch(session->run);

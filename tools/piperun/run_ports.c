@@ -4,6 +4,7 @@
 #include "lang/rational.h"
 #include "tools/piperun/io/arrival_text.h"
 #include "tools/piperun/message.h"
+#include "tools/piperun/run_arguments.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -384,6 +385,7 @@ int prt_ports_open(struct prt_session *session)
         if (session->bindings[i].port.direction == PRT_PORT_IN)
             status = open_input(session, i, &error);
     }
+    if (status == PRT_OK) status = prt_arguments_take(session, &error);
     for (uint32_t i = 0; i < session->port_count && status == PRT_OK; i++) {
         if (session->bindings[i].port.direction == PRT_PORT_OUT)
             status = open_output_port(session, i, &error);
@@ -424,4 +426,5 @@ void prt_ports_close(struct prt_session *session)
         free(b->fields);
     }
     free(session->bindings);
+    free(session->given);
 }

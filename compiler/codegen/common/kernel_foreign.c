@@ -78,8 +78,13 @@ static LLVMValueRef make_call(struct kernel_emitter *e, const char *section,
 static void pass_arguments(struct kernel_emitter *e, struct foreign_call *call)
 {
     const struct kernel *kernel = e->body->kernel;
-    for (uint32_t i = 0; i < kernel->argument_count; i++)
-        pass_argument(call, e->body->argument_values[i], extension_of(kernel->arguments[i]->type));
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        const struct variable *argument = kernel->arguments[i];
+        if (type_is_scalar(argument->type))
+            pass_argument(call, e->body->argument_values[i], extension_of(argument->type));
+        else
+            pass_argument(call, kernel_variable_address(e, argument).pointer, NULL);
+    }
 }
 
 static void pass_state(struct kernel_emitter *e, struct foreign_call *call, LLVMValueRef state)

@@ -468,7 +468,7 @@ static void add_arguments(struct composer *c, struct member *m)
     m->arguments = ARENA_ARRAY(arena, struct variable *, m->kernel->argument_count + 1u);
     for (uint32_t i = 0; i < m->kernel->argument_count; i++) {
         struct kx *value = m->of->arguments[i];
-        if (value->kind == KX_CONSTANT) continue;
+        if (kx_is_constant(value)) continue;
         m->arguments[i] = move_variable(c, m, m->kernel->arguments[i], begin, c->arguments.count);
         vec_push(arena, &c->arguments, value);
         k->arguments[k->argument_count++] = m->arguments[i];

@@ -2,9 +2,11 @@
 #include "compiler/optimize/region/region.h"
 
 #include "compiler/optimize/compose/compose.h"
+#include "compiler/ir/expr_build.h"
 #include "compiler/ir/ratio.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
 enum {
@@ -14,6 +16,7 @@ enum {
     ATTEMPT_NODES = 1 << 16, /* operations added by one region */
     FIRINGS_MAX = 1 << 12,   /* of a member in an iteration */
     PACKETS_MAX = 1 << 16,   /* of an end in an iteration */
+    ARGUMENT_SCALARS_MAX = 512,
 };
 
 struct region_space region_space(struct compile *cx, const struct graph *graph,
@@ -145,30 +148,58 @@ static const char *refuse_node(const struct graph *graph, const struct graph_nod
     return refuse_kernel(node->kernel);
 }
 
+/* Scalar `k` of an argument becomes an argument by itself. */
+static sym member_argument(struct region_space *space, uint32_t node, uint32_t argument, uint64_t k)
+{
+    const struct graph_node *of = &space->graph->nodes.items[node];
+    const struct variable *whole = of->kernel->arguments[argument];
+    struct kx *value = of->arguments[argument];
+    struct variable *variable = arena_copy(space->cx->arena, whole, sizeof *whole);
+    if (!type_is_scalar(whole->type)) {
+        const struct expr_build t = {
+            .arena = space->cx->arena, .types = space->graph->types, .span = value->span};
+        variable->name = arena_printf(t.arena, "%s[%" PRIu64 "]", whole->name, k);
+        value = build_scalar_place(&t, value, k);
+        variable->type = value->type;
+    }
+    size_t number = vec_push(space->scratch, &space->arguments,
+                             (struct region_argument){node, variable, value});
+    return sym_argument(&space->symbols, value->type->scalar, (uint32_t)number);
+}
+
 static void set_member_arguments(struct region_space *space, uint32_t node)
 {
     const struct graph_node *of = &space->graph->nodes.items[node];
     uint32_t count = of->kernel->argument_count;
-    sym *values = ARENA_ARRAY(space->scratch, sym, (size_t)count + 1);
+    const sym **values = ARENA_ARRAY(space->scratch, const sym *, (size_t)count + 1);
     for (uint32_t i = 0; i < count; i++) {
-        struct kx *value = of->arguments[i];
-        if (value->kind == KX_CONSTANT) {
-            values[i] = value->value;
+        const struct kx *value = of->arguments[i];
+        if (kx_is_constant(value)) {
+            values[i] = kx_constant_scalars(value);
             continue;
         }
-        size_t number = vec_push(space->scratch, &space->arguments,
-                                 (struct region_argument){node, of->kernel->arguments[i], value});
-        values[i] = sym_argument(&space->symbols, value->type->scalar, (uint32_t)number);
+        uint64_t scalars = type_scalar_count(value->type);
+        sym *each = ARENA_ARRAY(space->scratch, sym, (size_t)scalars);
+        for (uint64_t k = 0; k < scalars; k++)
+            each[k] = member_argument(space, node, i, k);
+        values[i] = each;
     }
     space->nodes[node].symbolic.arguments = values;
 }
 
-static const char *refuse_arguments(const struct kernel *kernel)
+/* Values of an array are arguments of their own only where each is there without computing the others. */
+static const char *refuse_arguments(const struct graph_node *node)
 {
-    for (uint32_t i = 0; i < kernel->argument_count; i++)
-        if (kernel->arguments[i]->type->kind != TYPE_SCALAR ||
-            type_is_half(kernel->arguments[i]->type))
-            return "has an argument that is no number";
+    for (uint32_t i = 0; i < node->kernel->argument_count; i++) {
+        const struct kx *value = node->arguments[i];
+        enum scalar_type scalar = type_base(value->type)->scalar;
+        if (scalar == SCALAR_F16 || scalar == SCALAR_BF16)
+            return "has an argument of half precision";
+        if (type_is_scalar(value->type) || kx_is_constant(value)) continue;
+        if (value->kind != KX_VARIABLE) return "has an array that is computed as an argument";
+        if (type_scalar_count(value->type) > ARGUMENT_SCALARS_MAX)
+            return "has an argument with many values";
+    }
     return NULL;
 }
 
@@ -189,7 +220,7 @@ static const char *begin_node(struct region_space *space, uint32_t node)
 {
     const struct graph_node *of = &space->graph->nodes.items[node];
     const char *reason = refuse_node(space->graph, of);
-    if (reason == NULL) reason = refuse_arguments(of->kernel);
+    if (reason == NULL) reason = refuse_arguments(of);
     if (reason != NULL) return reason;
     space->nodes[node].symbolic.kernel = of->kernel;
     set_member_arguments(space, node);

@@ -116,8 +116,8 @@ sym sym_binary(struct symbols *s, enum kx_op op, enum scalar_type type, sym left
 /* A kernel with the values of its arguments and tables. */
 struct symbolic_kernel {
     const struct kernel *kernel;
-    const sym *arguments;     /* by number */
-    const sym *const *tables; /* by place in kernel->tables: all scalars, flattened */
+    const sym *const *arguments; /* the scalars of each */
+    const sym *const *tables;    /* by place in kernel->tables: all scalars, flattened */
 };
 
 /* Scalar `component` of packet `packet`, counted from the firing's first one, of element `element` of in-port `port`. */
@@ -133,7 +133,7 @@ struct symbolic_ports {
 
 /* Executes `init`.  Fills `tables` and `states` with the scalars of tables and state.  `states` NULL: fails if the kernel
  * has state.  False: s->reason, a phrase without a subject ("is chosen by data"). */
-bool symbolic_init(struct symbols *s, const struct kernel *kernel, const sym *arguments,
+bool symbolic_init(struct symbols *s, const struct kernel *kernel, const sym *const *arguments,
                    const sym *const **tables, const sym *const **states);
 /* Fills `tables` with unknown values. */
 void symbolic_unknown_tables(struct symbols *s, const struct kernel *kernel,

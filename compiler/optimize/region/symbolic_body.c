@@ -19,7 +19,7 @@ enum {
 struct machine {
     struct symbols *s;
     const struct kernel *kernel;
-    const sym *arguments;
+    const sym *const *arguments; /* the scalars of each */
     sym *const *tables;
     sym *const *states;                 /* of `init`, if the caller wants them; else NULL */
     const struct symbolic_ports *ports; /* NULL: executes `init` */
@@ -83,7 +83,7 @@ static sym *find_variable_value(void *data, const struct variable *variable)
     if (variable->kind == VARIABLE_STATE && m->states != NULL)
         return find_in(kernel->states.items, kernel->states.count, m->states, variable);
     for (uint32_t i = 0; variable->kind == VARIABLE_ARGUMENT && i < kernel->argument_count; i++)
-        if (kernel->arguments[i] == variable) return (sym *)&m->arguments[i];
+        if (kernel->arguments[i] == variable) return (sym *)m->arguments[i];
     return NULL;
 }
 
@@ -177,7 +177,7 @@ static sym **begin_variables(struct machine *m, struct variable *const *items, s
     return values;
 }
 
-bool symbolic_init(struct symbols *s, const struct kernel *kernel, const sym *arguments,
+bool symbolic_init(struct symbols *s, const struct kernel *kernel, const sym *const *arguments,
                    const sym *const **tables, const sym *const **states)
 {
     struct machine m = {.s = s, .kernel = kernel, .arguments = arguments, .starts = true};

@@ -233,9 +233,9 @@ static enum prt_status not_convertible(const struct prt_io_reader *reader,
                                        enum scalar_type packet, struct prt_error *error)
 {
     return prt_error_set_at(error, PRT_E_FORMAT, reader->offset,
-                            "%s: the %s value at byte %llu does not fit a port of type %s",
-                            reader->name, scalar_name(elements->type),
-                            (unsigned long long)reader->offset, scalar_name(packet));
+                            "%s: the %s value at byte %llu does not fit the type %s", reader->name,
+                            scalar_name(elements->type), (unsigned long long)reader->offset,
+                            scalar_name(packet));
 }
 
 /* Takes whole elements out of the buffer. */

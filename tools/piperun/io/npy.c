@@ -35,6 +35,7 @@ struct npy_source {
     struct prt_source base;
     struct prt_io_reader reader;
     struct prt_io_elements elements;
+    uint64_t dimensions[DIMENSIONS_MAX];
 };
 
 struct npy_sink {
@@ -501,6 +502,10 @@ enum prt_status prt_npy_source_open(const struct prt_port_spec *spec,
     }
     npy->elements = (struct prt_io_elements){header.type, header.big_endian, header.elements};
     made->information.packets = header.elements;
+    memcpy(npy->dimensions, header.dimensions, sizeof npy->dimensions);
+    made->information.dimensions = npy->dimensions;
+    made->information.dimension_count = (uint32_t)header.dimension_count;
+    made->information.structured = header.structured;
     *source = made;
     return PRT_OK;
 }

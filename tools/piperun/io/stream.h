@@ -183,8 +183,12 @@ struct prt_source_information {
     uint32_t width_packets; /* pixels of a row */
     uint32_t height_packets;
     uint32_t channels; /* 0 if the format has none */
-    bool at_hand;      /* reading never waits: a regular file, a generator; not a pipe */
     uint64_t bytes;    /* of a regular file; else 0 */
+    const uint64_t *
+        dimensions; /* of a npy array, the outermost first; the source owns them; NULL: other formats */
+    uint32_t dimension_count;
+    bool structured; /* each element of the array is a packet */
+    bool at_hand;    /* reading never waits: a regular file, a generator; not a pipe */
 };
 
 /* Opens what `spec` names for a port of type `packet`, and reads the header.  `environment` NULL:
