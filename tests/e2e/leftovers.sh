@@ -278,6 +278,33 @@ if diff ./notes--fuse ./notes--no-fuse && grep -q '^node half+copy+add' ./nodes-
 else
     echo "not ok a fault that nothing demands, before fused nodes"
 fi
+
+# Fused nodes behind a source that has ended, which end because their reader does: they have packets for more firings.
+cat >unwanted_nodes.pipe <<'EOP'
+kernel count(out i32 y) { state i32 n; y <- n++; }
+kernel twice(in i32 x, out i32 y) { y <- 2 * x; }
+kernel three(in i32 x pop 3, out i32 y) { y <- x[0] + x[2]; }
+kernel add(in i32 a, in i32 b, out i32 y) { if (b < 0) stop; y <- a + b; }
+pipeline main(in i32 x, out i32 y) {
+    buffer i32 many depth 200;
+    buffer i32 mid;
+    buffer i32 few depth 4;
+    count( -> many);
+    twice(many -> mid);
+    three(mid -> few);
+    add(few, x -> y);
+}
+EOP
+"$PIPEC" --min-level=error --device cpu --fuse unwanted_nodes.pipe -o unwanted.pbc &&
+    "$PIPEC" inspect unwanted.pbc | grep -q '^node twice+three' &&
+    "$PIPERUN" --timeout 60 unwanted.pbc x=gen:ramp:5 y=null --firings 100 2>few.notes &&
+    "$PIPERUN" --timeout 60 unwanted.pbc x=gen:ramp:40 y=null --firings 100 2>all.notes || exit 1
+if [ ! -s few.notes ] && grep -q "note: 1 packet left over in buffer 'mid': too few for another firing" all.notes; then
+    echo "ok fused nodes whose packets nothing takes leave none over"
+else
+    echo "not ok fused nodes whose packets nothing takes leave none over"
+fi
+
 # quiet WHAT SED ARGUMENT...: the chain, changed so, and a kernel that stops after it: fused, it has this output and no notes.
 quiet() {
     local what=$1 change=$2
