@@ -796,52 +796,110 @@ void pipeline_attributes(struct elaboration *el, const struct ast_signature *sig
 
 /* ---- the ends of every buffer ---- */
 
-static void check_ends(struct elaboration *el, const struct graph_buffer *b)
+enum lacking { LACKS_NOTHING, LACKS_WRITER, LACKS_READERS, LACKS_BOTH, LACKING_COUNT };
+
+static enum lacking lacking_ends(const struct graph_buffer *b)
 {
     bool written = b->writer_node != GRAPH_NONE || b->outer == GRAPH_OUTER_IN;
     bool read = b->readers.count > 0 || b->outer == GRAPH_OUTER_OUT;
-    struct diags *diags = el->cx->diags;
-    struct diag *d;
-    if (written && read) return;
-    if (b->outer == GRAPH_OUTER_IN) {
-        diag_report(diags, RULE_NO_CONSUMER, b->span, "in-port '%s' is read by nothing", b->name);
-    } else if (b->outer == GRAPH_OUTER_OUT) {
-        diag_report(diags, RULE_NO_PRODUCER, b->span, "out-port '%s' is written by nothing",
-                    b->name);
-    } else if (!written && !read) {
-        d = diag_report(diags, RULE_UNUSED_BUFFER, b->span, "no kernel is bound to buffer '%s'",
-                        b->name);
-        diag_help(d, "remove it");
-    } else if (!written) {
-        d = diag_report(diags, RULE_NO_PRODUCER, b->span,
-                        "buffer '%s' has no producer: its readers would wait forever", b->name);
-        const struct graph_reader *r = &b->readers.items[0];
-        const struct graph_node *n = &el->graph->nodes.items[r->node];
-        diag_label(d, n->inputs.items[r->input].span, "'%s' reads it here", n->name);
-        diag_help(d, "bind the out-port of a kernel to '%s', or make it an in-port of the pipeline",
-                  b->name);
-    } else {
-        d = diag_report(diags, RULE_NO_CONSUMER, b->span,
-                        "buffer '%s' has no consumer: its writer would stop when it is full",
-                        b->name);
-        const struct graph_node *n = &el->graph->nodes.items[b->writer_node];
-        diag_label(d, n->outputs.items[b->writer_output].span, "'%s' writes it here", n->name);
-        diag_help(d,
-                  "to drop its packets, write it to 'discard' of std/streams.pipe: %s -> discard;",
-                  b->name);
+    return (written ? LACKS_NOTHING : LACKS_WRITER) | (read ? LACKS_NOTHING : LACKS_READERS);
+}
+
+/* One declaration's buffers that lack the same; the first one stands for all. */
+struct lacking_buffers {
+    const struct graph_buffer *first;
+    const char *names;
+    bool several;
+};
+
+static void report_ports(struct elaboration *el, const struct lacking_buffers *b)
+{
+    bool is_in = b->first->outer == GRAPH_OUTER_IN;
+    diag_report(el->cx->diags, is_in ? RULE_NO_CONSUMER : RULE_NO_PRODUCER, b->first->span,
+                "%s-port%s %s %s %s by nothing", is_in ? "in" : "out", b->several ? "s" : "",
+                b->names, b->several ? "are" : "is", is_in ? "read" : "written");
+}
+
+static void report_unwritten(struct elaboration *el, const struct lacking_buffers *b)
+{
+    const struct graph_reader *r = &b->first->readers.items[0];
+    const struct graph_node *n = &el->graph->nodes.items[r->node];
+    struct diag *d =
+        diag_report(el->cx->diags, RULE_NO_PRODUCER, b->first->span,
+                    b->several ? "buffers %s have no producer: their readers would wait forever"
+                               : "buffer %s has no producer: its readers would wait forever",
+                    b->names);
+    diag_label(d, n->inputs.items[r->input].span, "'%s' reads it here", n->name);
+    diag_help(d, "bind the out-port of a kernel to '%s', or make it an in-port of the pipeline",
+              b->first->name);
+}
+
+static void report_unread(struct elaboration *el, const struct lacking_buffers *b)
+{
+    const struct graph_node *n = &el->graph->nodes.items[b->first->writer_node];
+    struct diag *d = diag_report(
+        el->cx->diags, RULE_NO_CONSUMER, b->first->span,
+        b->several ? "buffers %s have no consumer: their writers would stop when they are full"
+                   : "buffer %s has no consumer: its writer would stop when it is full",
+        b->names);
+    diag_label(d, n->outputs.items[b->first->writer_output].span, "'%s' writes it here", n->name);
+    diag_help(d, "to drop its packets, write it to 'discard' of std/streams.pipe: %s -> discard;",
+              b->first->name);
+}
+
+static void report_unbound(struct elaboration *el, const struct lacking_buffers *b)
+{
+    struct diag *d =
+        diag_report(el->cx->diags, RULE_UNUSED_BUFFER, b->first->span,
+                    "no kernel is bound to buffer%s %s", b->several ? "s" : "", b->names);
+    diag_help(d, b->several ? "remove them" : "remove it");
+}
+
+/* Of the `count` buffers of one declaration, those that lack this. */
+static void check_ends(struct elaboration *el, const struct graph_buffer *declared, size_t count,
+                       const bool *doubtful, enum lacking lacking)
+{
+    struct lacking_buffers lack = {0};
+    const char **names = ARENA_ARRAY(el->cx->arena, const char *, count);
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (doubtful[i] || lacking_ends(&declared[i]) != lacking) continue;
+        if (found == 0) lack.first = &declared[i];
+        names[found++] = declared[i].name;
     }
+    if (found == 0) return;
+    lack.names = sema_list_names(el->cx, names, found);
+    lack.several = found > 1;
+    if (declared->outer != GRAPH_INNER)
+        report_ports(el, &lack);
+    else if (lacking == LACKS_WRITER)
+        report_unwritten(el, &lack);
+    else if (lacking == LACKS_READERS)
+        report_unread(el, &lack);
+    else
+        report_unbound(el, &lack);
+}
+
+static bool declared_together(const struct graph_buffer *a, const struct graph_buffer *b)
+{
+    return a->span.source == b->span.source && a->span.begin == b->span.begin;
 }
 
 void check_all_ends(struct elaboration *el)
 {
-    const struct graph *graph = el->graph;
-    size_t count = graph->buffers.count;
+    const struct graph_buffer *buffers = el->graph->buffers.items;
+    size_t count = el->graph->buffers.count, next;
     if (el->overfull || el->all_doubtful) return;
     bool *doubtful = ARENA_ARRAY(el->cx->arena, bool, count + 1);
     for (size_t i = 0; i < el->doubtful.count; i++)
         doubtful[el->doubtful.items[i]] = true;
-    for (size_t i = 0; i < count; i++)
-        if (!doubtful[i]) check_ends(el, &graph->buffers.items[i]);
+    for (size_t i = 0; i < count; i = next) {
+        bool whole = true;
+        for (next = i; next < count && declared_together(&buffers[next], &buffers[i]); next++)
+            whole &= doubtful[next] || lacking_ends(&buffers[next]) == LACKS_NOTHING;
+        for (enum lacking l = LACKS_WRITER; !whole && l < LACKING_COUNT; l++)
+            check_ends(el, &buffers[i], next - i, &doubtful[i], l);
+    }
 }
 
 /* Declares the parameters with the values of `<...>`, evaluated in `from`, or of -D. */

@@ -146,7 +146,7 @@ static void help_pipeline(const struct chooser *chooser, struct diag *d)
               in->name.text, chooser->kernel->signature.name.text, in->next->name.text);
 }
 
-static const char *list_names(struct compile *cx, const char *const *names, size_t count)
+const char *sema_list_names(struct compile *cx, const char *const *names, size_t count)
 {
     enum { LISTED_MAX = 8 };
     size_t listed = count <= LISTED_MAX ? count : LISTED_MAX;
@@ -171,7 +171,7 @@ static const struct ast_item *named_pipeline(struct chooser *chooser, struct spa
         help_pipeline(chooser, d);
     else
         diag_note(d, "%s %s", count == 1 ? "the only pipeline is" : "the pipelines are",
-                  list_names(cx, names, count));
+                  sema_list_names(cx, names, count));
     const char *nearest = nearest_name(wanted, names, count);
     if (nearest != NULL) diag_help(d, "did you mean '-p %s'?", nearest);
     return NULL;

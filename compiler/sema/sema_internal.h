@@ -36,6 +36,8 @@ struct sema {
 
 /* Declares the items of a program, and checks nothing else. */
 struct sema *sema_create(struct compile *cx, const struct ast_program *program);
+/* "'a', 'b'": the first 8, "and N more". */
+const char *sema_list_names(struct compile *cx, const char *const *names, size_t count);
 /* The scope of the items that are visible at `span`: the library sees only itself. */
 struct scope *sema_scope_at(struct sema *sema, struct span span);
 

@@ -212,20 +212,21 @@ static void bind_inner_ports(struct elaboration *el, const struct instance *inst
     }
 }
 
-static void check_subpipeline_ports(struct elaboration *el, const struct callee *callee)
+static void check_subpipeline_port(struct elaboration *el, const struct net_buffer *net)
 {
-    for (uint32_t i = 0; i < callee->net_count; i++) {
-        const struct net_buffer *net = &callee->nets[i];
-        for (uint64_t e = 0; e < net->total; e++) {
-            if (net->touched[e]) continue;
-            bool is_in = net->outer == GRAPH_OUTER_IN;
-            vec_push(el->cx->arena, &el->doubtful, net_element(net, e));
-            diag_report(el->cx->diags, is_in ? RULE_NO_CONSUMER : RULE_NO_PRODUCER, net->span,
-                        is_in ? "in-port '%s' is read by nothing"
-                              : "out-port '%s' is written by nothing",
-                        element_name(el, net, e));
-        }
+    const char **names = ARENA_ARRAY(el->cx->arena, const char *, net->total);
+    bool is_in = net->outer == GRAPH_OUTER_IN;
+    size_t count = 0;
+    for (uint64_t e = 0; e < net->total; e++) {
+        if (net->touched[e]) continue;
+        vec_push(el->cx->arena, &el->doubtful, net_element(net, e));
+        names[count++] = element_name(el, net, e);
     }
+    if (count == 0) return;
+    diag_report(el->cx->diags, is_in ? RULE_NO_CONSUMER : RULE_NO_PRODUCER, net->span,
+                "%s-port%s %s %s %s by nothing", is_in ? "in" : "out", count == 1 ? "" : "s",
+                sema_list_names(el->cx, names, count), count == 1 ? "is" : "are",
+                is_in ? "read" : "written");
 }
 
 /* ---- the pipeline ---- */
@@ -302,5 +303,7 @@ void inner_elaborate(struct elaboration *el, const struct instance *instance)
     el->prefix = prefix;
     el->frame = frame.outer;
     elaborate_trace(el, frame.use, kept);
-    if (!el->overfull && !el->all_doubtful) check_subpipeline_ports(el, callee);
+    if (el->overfull || el->all_doubtful) return;
+    for (uint32_t i = 0; i < callee->net_count; i++)
+        check_subpipeline_port(el, &callee->nets[i]);
 }

@@ -100,11 +100,12 @@ static enum prt_status open_cores(uint32_t count, struct devdesc *description,
     describe_cores(cores, count > 0 ? count : prt_host_cores_count(cores), &root, figures);
     enum prt_status status = prt_device_tree_create(&root, &made);
     prt_host_cores_free(cores);
-    if (status != PRT_OK) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    if (status != PRT_OK) return prt_error_set(error, status, "%s", prt_status_text(status));
     description->cu_count = root.cu_count;
-    if (prt_device_tree_describe(made, description) != PRT_OK) {
+    status = prt_device_tree_describe(made, description);
+    if (status != PRT_OK) {
         prt_device_tree_destroy(made);
-        return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+        return prt_error_set(error, status, "%s", prt_status_text(status));
     }
     *tree = made;
     return PRT_OK;
@@ -139,9 +140,8 @@ enum prt_status prt_device_open(const char *name, prt_report_callback report, vo
     fill_figures(&description, figures);
     if (devdesc_host_cores(name, &cores))
         return open_cores(cores, &description, tree, figures, error);
-    if (prt_queue_tree_create(&description, tree) != PRT_OK)
-        return prt_error_set(error, PRT_E_NOMEM, "out of memory");
-    return PRT_OK;
+    status = prt_queue_tree_create(&description, tree);
+    return status == PRT_OK ? status : prt_error_set(error, status, "%s", prt_status_text(status));
 }
 
 enum prt_status prt_device_describe(const char *device, const struct prt_device_information *part,

@@ -28,7 +28,7 @@ static enum prt_status close_bindings(struct prt_sched *s, struct prt_error *err
     s->ops->info(s->device, &info);
     enum prt_status status = prt_cached_buffers_find(&s->bindings, info.description, s->objects);
     if (status == PRT_OK) status = prt_own_queues_open(s);
-    return status == PRT_OK ? status : prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    return status == PRT_OK ? status : prt_error_set(error, status, "%s", prt_status_text(status));
 }
 
 enum prt_status prt_program_begin(struct prt_sched *s, struct prt_error *error)

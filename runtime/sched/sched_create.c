@@ -173,7 +173,7 @@ static enum prt_status create_objects(struct prt_sched *s, struct prt_error *err
 {
     size_t at = 0;
     enum prt_status status = prt_stage_objects_create(s->container, s->core, &s->work);
-    if (status != PRT_OK) return NO_MEMORY(error);
+    if (status != PRT_OK) return prt_error_set(error, status, "%s", prt_status_text(status));
     s->objects = s->work.items;
     for (uint32_t i = 0; i < s->container->stage_count; i++)
         link_objects(s, i, &at);
