@@ -166,14 +166,25 @@ static bool primes_loop(const struct prt_leftover *left, uint64_t initial_packet
     return leftover_packets(left) > 0 && leftover_packets(left) <= initial_packets;
 }
 
+/* The initial packets of a buffer of the run that go round a cycle, whether all its nodes are stages or some are parts of
+ * them; 0: it is on no cycle. */
+static uint64_t initial_of_cycle(const struct prt_run *run, uint32_t index)
+{
+    const struct prt_container *c = &run->program->container;
+    const uint32_t both = CONTAINER_FUSED_BUFFER_KEPT | CONTAINER_FUSED_BUFFER_CYCLE;
+    bool round = prt_self_driven_closes_cycle(run->sched->core, index);
+    for (uint32_t i = 0; i < c->fused_buffer_count && !round; i++)
+        round = c->fused_buffers[i].buffer == index && (c->fused_buffers[i].flags & both) == both;
+    return round ? c->buffers[index].initial_packets : 0;
+}
+
 static void set_run_leftover(const struct prt_run *run, uint32_t index,
                              struct prt_leftover_statistics *statistics)
 {
     const struct prt_buffer *buffer = &run->sched->buffers[index];
     set_leftover(statistics, &buffer->left);
     statistics->buffer = prt_container_text(&run->program->container, buffer->record->name);
-    statistics->primes_loop = primes_loop(&buffer->left, buffer->record->initial_packets) &&
-                              prt_self_driven_closes_cycle(run->sched->core, index);
+    statistics->primes_loop = primes_loop(&buffer->left, initial_of_cycle(run, index));
     for (uint32_t i = 0; i < run->program->port_count; i++) {
         if (run->program->ports[i] == index) statistics->port = i;
     }

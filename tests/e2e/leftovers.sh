@@ -279,7 +279,7 @@ else
     echo "not ok a fault that nothing demands, before fused nodes"
 fi
 
-# Fused nodes behind a source that has ended, which end because their reader does: they have packets for more firings.
+# Fused nodes past a source that has ended, which end because their reader does: they have packets for more firings.
 cat >unwanted_nodes.pipe <<'EOP'
 kernel count(out i32 y) { state i32 n; y <- n++; }
 kernel twice(in i32 x, out i32 y) { y <- 2 * x; }
@@ -340,6 +340,23 @@ EOP
 alike state mix.copy#1..2.three
 sed 's/init 5 x 0/init 3000 x 0/' state.pipe >kept.pipe
 alike kept mix.copy#1..2
+# The buffer of the cycle is read outside of the stage, too.
+cat >round.pipe <<'EOP'
+kernel half(in i32 x pop 2, out i32 y) { y <- x[0]; }
+kernel mix(in i32 x pop 2, in i32 p pop 3 peek 5, out i32 y push 3) { y <- x[0] + p[4]; y <- p[1]; y <- p[2]; }
+kernel back(in i32 x, out i32 y) { y <- x + 1; }
+kernel copy(in i32 x, out i32 y) { y <- x; }
+kernel tap(in i32 x, out i32 y) { y <- x; }
+pipeline main(in i32 x, out i32 y, out i32 z) {
+    buffer i32 s, p init 9 x 0, h;
+    half(x -> h);
+    mix(h, p -> s);
+    s -> back -> p;
+    s -> copy -> y;
+    p -> tap -> z;
+}
+EOP
+alike round half.mix.back.copy
 
 # A cycle that no in-port feeds, whose buffer is kept: only that shows how often its nodes fire in an iteration.
 cat >undriven.pipe <<'EOP'
