@@ -221,6 +221,8 @@ static void reports_of_a_finish_have_room(void **unused)
         m->fused_buffer_count = 2;
         expect(m, PRT_E_VERIFY, "cannot report so much");
     }
+    REFUSED(PRT_OK, fused_buffers[0].finish_max, INT64_MAX - 1, "");
+    REFUSED(PRT_E_VERIFY, fused_buffers[0].finish_max, INT64_MAX, "cannot report so much");
 }
 
 /* ---- the report ---- */

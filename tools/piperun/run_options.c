@@ -206,9 +206,10 @@ static int take_depth_factor(const char *text, uint32_t *factor)
     else if (parse_option_number(text, 1, UINT32_MAX, &number))
         *factor = (uint32_t)number;
     else
-        return PRT_COMPLAIN(EXIT_USAGE,
-                            "--depths: '%s' is neither 'plan' nor 'threads' nor a number from 1 on",
-                            text);
+        return PRT_COMPLAIN(
+            EXIT_USAGE,
+            "--depths: '%s' is neither 'plan' nor 'threads' nor a number from 1 to 4294967295",
+            text);
     return EXIT_DONE;
 }
 
