@@ -172,7 +172,7 @@ struct container_device { /* what the plan was made for; see lang/devdesc.h */
     uint64_t description_hash;
 };
 
-/* What an input may know of itself. */
+/* The properties of its stream that an input may know. */
 enum container_property {
     CONTAINER_PROPERTY_NONE = 0,
     CONTAINER_PROPERTY_RATE = 1,

@@ -129,7 +129,7 @@ struct graph_buffer {
     const char *unproven_reason;
 };
 
-/* What an input may know of itself. */
+/* The properties of its stream that an input may know. */
 enum graph_property {
     PROPERTY_NONE,
     PROPERTY_RATE,

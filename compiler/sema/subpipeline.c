@@ -47,7 +47,7 @@ static bool inner_arguments(struct elaboration *el, const struct ast_signature *
         if (variable == NULL) return false;
         uint32_t n = callee->argument_count++;
         callee->arguments[n] = variable;
-        /* What an input knows is the default of the pipeline that is compiled. */
+        /* A property of an input is the default of the pipeline that is compiled. */
         if (p->value == NULL || is_input_property(signature, callee->scope, p->value)) continue;
         callee->argument_defaults[n] =
             sema_argument(el->sema, callee->scope, p->value, variable->type);

@@ -146,7 +146,7 @@ enum prt_status prt_program_port_ratio(const struct prt_program *program, uint32
                                        uint32_t to_port, struct prt_ratio *ratio,
                                        struct prt_error *error);
 
-/* What an input may know of itself. */
+/* The properties of its stream that an input may know. */
 enum prt_property {
     PRT_PROPERTY_NONE,
     PRT_PROPERTY_RATE,

@@ -106,7 +106,7 @@ static enum prt_status verify_arguments(const struct prt_container *c, struct pr
               ARGUMENTS, i, "'%s' is no number that an in-port knows", name);
         CHECK(a->scalar != SCALAR_BOOL || are_booleans(c->defaults + a->offset_bytes, a->count),
               ARGUMENTS, i, "the default of '%s' is neither true nor false", name);
-        /* What stands before it, and where there is no default, has no meaning: a file has one form. */
+        /* The bytes before it, and those of an argument without a default, have no meaning: a file has one form. */
         CHECK(are_zero_defaults(c->defaults + end, a->offset_bytes - end) &&
                   (a->has_default || are_zero_defaults(c->defaults + a->offset_bytes, bytes)),
               ARGUMENTS, i, "'%s' has no default, and bytes of one", name);

@@ -19,7 +19,7 @@ uint32_t prt_session_argument(const struct prt_session *session, const char *nam
 /* Gives the run all values of the command line.  Requires: bindings, run, environment. */
 int prt_arguments_give(struct prt_session *session);
 
-/* Tells the run what its inputs know.  Requires: the inputs are open. */
+/* Gives the run the properties that its inputs know.  Requires: the inputs are open. */
 enum prt_status prt_arguments_take(struct prt_session *session, struct prt_error *error);
 
 #endif

@@ -47,7 +47,7 @@ struct prt_session {
     struct prt_binding *bindings; /* one per port */
     uint32_t port_count;
     struct prt_watch *watch; /* run_watch.h; NULL: nothing is shown */
-    bool *given; /* by argument: the command line has its value; owned */
+    bool *given;             /* by argument: the command line has its value; owned */
 };
 
 /* Requires: the program.  Fills `bindings`. */
