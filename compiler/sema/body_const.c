@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "compiler/sema/body_internal.h"
+#include "compiler/sema/quick_integer.h"
 
 /* ---- what is constant ---- */
 
@@ -119,6 +120,7 @@ bool body_integer(struct body *b, const struct ast_expr *expr, int64_t *out)
 
 bool sema_integer(struct sema *sema, struct scope *scope, const struct ast_expr *expr, int64_t *out)
 {
+    if (quick_integer(scope, expr, out)) return true;
     struct body b = body_begin(sema, scope, PLACE_CONSTANT);
     b.arena = arena_create();
     bool good = body_integer(&b, expr, out);
@@ -143,6 +145,7 @@ static bool constant_condition(struct body *b, const struct ast_expr *expr, bool
 /* The trees of sema_integer and sema_condition serve once: they live in an arena of their own. */
 bool sema_condition(struct sema *sema, struct scope *scope, const struct ast_expr *expr, bool *out)
 {
+    if (quick_condition(scope, expr, out)) return true;
     struct body b = body_begin(sema, scope, PLACE_CONSTANT);
     b.arena = arena_create();
     bool good = constant_condition(&b, expr, out);

@@ -100,6 +100,7 @@ static enum prt_status open_cores(uint32_t count, struct devdesc *description,
     describe_cores(cores, count > 0 ? count : prt_host_cores_count(cores), &root, figures);
     enum prt_status status = prt_device_tree_create(&root, &made);
     prt_host_cores_free(cores);
+    if (status == PRT_E_OUT_OF_HOST_MEMORY) status = PRT_E_NOMEM;
     if (status != PRT_OK) return prt_error_set(error, status, "%s", prt_status_text(status));
     description->cu_count = root.cu_count;
     status = prt_device_tree_describe(made, description);

@@ -49,9 +49,9 @@ struct prt_watch {
     enum style style;
     pthread_t executor, thread;
     bool has_thread;
-    int stop_fd;   /* readable: end */
-    int answer_fd; /* readable: `incoming` is filled */
-    int fd;        /* where the picture goes */
+    int stop_fds[2]; /* a pipe: its closed end says so even where writing fails */
+    int answer_fd;   /* readable: `incoming` is filled */
+    int fd;          /* where the picture goes */
     bool own_fd;
     bool is_socket,
         may_wait; /* a write to `fd` needs a flag; a write may wait, so that poll(2) comes first */
@@ -326,7 +326,7 @@ static void visit_run(void *context)
 /* Waits for the answer or the end; timeout_ms -1: for as long as that takes.  True: it is the end. */
 static bool await_end(const struct prt_watch *watch, bool answer, int timeout_ms)
 {
-    struct pollfd events[] = {{.fd = watch->stop_fd, .events = POLLIN},
+    struct pollfd events[] = {{.fd = watch->stop_fds[0], .events = POLLIN},
                               {.fd = watch->answer_fd, .events = POLLIN}};
     while (poll(events, answer ? 2 : 1, timeout_ms) < 0 && errno == EINTR) {
     }
@@ -392,9 +392,8 @@ static bool create_samples(struct prt_watch *watch)
 
 static bool prepare_watch(struct prt_watch *watch)
 {
-    watch->stop_fd = eventfd(0, EFD_CLOEXEC);
     watch->answer_fd = eventfd(0, EFD_CLOEXEC);
-    if (watch->stop_fd < 0 || watch->answer_fd < 0 || !create_samples(watch) ||
+    if (pipe2(watch->stop_fds, O_CLOEXEC) != 0 || watch->answer_fd < 0 || !create_samples(watch) ||
         !open_picture(watch))
         return false;
     const char *no_colour = getenv("NO_COLOR");
@@ -417,7 +416,7 @@ struct prt_watch *prt_watch_begin(const struct prt_session *session)
     if (watch == NULL) return NULL;
     watch->session = session;
     watch->style = style;
-    watch->stop_fd = watch->answer_fd = -1;
+    watch->stop_fds[0] = watch->stop_fds[1] = watch->answer_fd = -1;
     if (prepare_watch(watch)) return watch;
     prt_signals_tick(NULL, NULL);
     prt_watch_free(watch);
@@ -426,11 +425,10 @@ struct prt_watch *prt_watch_begin(const struct prt_session *session)
 
 void prt_watch_end(struct prt_watch *watch)
 {
-    uint64_t one = 1;
     if (watch == NULL) return;
     prt_signals_tick(NULL, NULL);
-    ssize_t ignored = write(watch->stop_fd, &one, sizeof one);
-    (void)ignored;
+    close(watch->stop_fds[1]);
+    watch->stop_fds[1] = -1;
     pthread_join(watch->thread, NULL);
     watch->has_thread = false;
     atomic_store(&watch->phase, PHASE_IDLE);
@@ -456,7 +454,8 @@ void prt_watch_free(struct prt_watch *watch)
     watch_sample_destroy(&watch->incoming);
     free(watch->weights);
     if (watch->own_fd) close(watch->fd);
-    if (watch->stop_fd >= 0) close(watch->stop_fd);
+    for (int i = 0; i < 2; i++)
+        if (watch->stop_fds[i] >= 0) close(watch->stop_fds[i]);
     if (watch->answer_fd >= 0) close(watch->answer_fd);
     free(watch);
 }
