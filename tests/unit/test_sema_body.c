@@ -582,7 +582,7 @@ static void what_is_not_compiled_yet_is_refused_by_name(void **state)
     assert_body_error("local i32 a; y <- 1; y <- 2;",
                       "'local' belongs to a kernel with work-items");
     assert_body_error("launch k(1); y <- 1; y <- 2;", "'k' is not a child kernel");
-    assert_error("struct pair { i32 a, b; }\n"
+    assert_error("struct pair { i32 a; i32 b; };\n"
                  "kernel k(in i32 x, out i32 y; pair a[2]) { y <- x; }",
                  "a run-time argument is a scalar, a vector, or an array of these");
 }
