@@ -235,10 +235,11 @@ else
 fi
 
 # A pipe that has not ended when the stage ends: nodes of their own might have read on.
+sed 's/in i32 w,/in i32 w depth 4096,/' join.pipe >bounded.pipe
 mkfifo open
 exec 9<>open
 for device in sim16 cpu; do
-    "$PIPEC" --min-level=error --device $device --fuse join.pipe -o one.pbc || exit 1
+    "$PIPEC" --min-level=error --device $device --fuse bounded.pipe -o one.pbc || exit 1
     head -c 40000 /dev/zero >&9
     "$PIPERUN" --timeout 60 --device $device one.pbc x=gen:ramp:9 v=gen:ramp:30 w=open,raw y=null 2>notes.$device || exit 1
 done
