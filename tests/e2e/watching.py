@@ -161,7 +161,7 @@ def top():
     shown = t.end()
     assert re.search(r"\rstage +kernel +firings +/s +busy\x1b\[K\n", shown), shown
     assert re.search(r"copy +copy +300 [^\n]*has ended", shown), shown
-    assert re.search(r"\rx +\[\.{10}\] +0 +[0-9]+ [^\n]*closed", shown), shown
+    assert re.search(r"\rx +\[\.{10}\] +0 +[0-9.]+ [kM]? *[^\n]*closed", shown), shown
     y_has(300)
     t = Terminal(READ_X + ["--top", "-q"])
     t.feed.write(bytes(4 * 10))
