@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/sched/port_thread.h"
 
+#include "base/monotonic.h"
+
 #include "runtime/device/host_thread.h"
 #include "runtime/sched/run_state.h"
 
@@ -161,9 +163,7 @@ static bool is_ring_place(const struct prt_port_thread *t, const void *window, u
 
 int64_t prt_port_now_nanoseconds(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return (int64_t)monotonic_nanoseconds();
 }
 
 /* Sleeps until `allowed` is at the position, or the thread must end. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/piperun/run_watch.h"
 
+#include "base/monotonic.h"
 #include "base/terminal_text.h"
 #include "tools/piperun/message.h"
 #include "tools/piperun/signals.h"
@@ -53,8 +54,8 @@ struct prt_watch {
     int answer_fd;   /* readable: `incoming` is filled */
     int fd;          /* where the picture goes */
     bool own_fd;
-    bool is_socket,
-        may_wait; /* a write to `fd` needs a flag; a write may wait, so that poll(2) comes first */
+    bool is_socket; /* a write to `fd` needs a flag */
+    bool may_wait;  /* a write may wait, so poll(2) comes first */
 
     _Atomic int phase;
     struct watch_sample incoming;
@@ -204,13 +205,6 @@ static bool write_picture(const struct prt_watch *watch, const char *text, size_
 
 /* ---- a picture ---- */
 
-static uint64_t monotonic_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* The length of the streams of in-ports, as far as it is known. */
 static void fill_lengths(struct watch_sample *sample, const struct prt_session *session)
 {
@@ -235,7 +229,7 @@ static void step_samples(struct prt_watch *watch, struct watch_sample *from)
     watch->before = watch->now;
     watch->now = *from;
     *from = oldest;
-    watch->now.time_ns = monotonic_ns();
+    watch->now.time_ns = monotonic_nanoseconds();
     fill_lengths(&watch->now, watch->session);
 }
 
@@ -403,7 +397,7 @@ static bool prepare_watch(struct prt_watch *watch)
     watch->executor = pthread_self();
     watch_sample_take(&watch->first, watch->session->run);
     watch_sample_take(&watch->now, watch->session->run);
-    watch->first.time_ns = watch->now.time_ns = monotonic_ns();
+    watch->first.time_ns = watch->now.time_ns = monotonic_nanoseconds();
     prt_signals_tick(visit_run, watch);
     return start_thread(watch);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/piperun/signals.h"
 
+#include "base/monotonic.h"
+
 #include "base/ending_signals.h"
 #include "tools/piperun/message.h"
 
@@ -68,9 +70,7 @@ static void on_end_signal(int signal)
 /* timeout(1) sends a signal to a process and to its group, so it comes twice at once. */
 static bool is_same_interrupt(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    int64_t now_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+    int64_t now_ns = (int64_t)monotonic_nanoseconds();
     int64_t before_ns = atomic_load(&handled.interrupted_ns);
     if (before_ns != 0 && now_ns - before_ns < ONE_INTERRUPT_NS) return true;
     atomic_store(&handled.interrupted_ns, now_ns);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/backend/cpu/cpu.h"
 
+#include "base/monotonic.h"
+
 #include "runtime/backend/cpu/cpu_pool.h"
 #include "runtime/device/device_queue.h"
 #include "runtime/device/host_cores.h"
@@ -42,7 +44,7 @@ struct prt_device {
 
 static uint64_t read_device_clock(const struct prt_device *device)
 {
-    uint64_t now = prt_cpu_now_ns();
+    uint64_t now = monotonic_nanoseconds();
     if (*device->origin_ns == 0) *device->origin_ns = now;
     return now - *device->origin_ns;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/backend/cpu/cpu_pool.h"
 
+#include "base/monotonic.h"
+
 #include "base/arithmetic.h"
 #include "base/array_allocate.h"
 #include "runtime/device/host_thread.h"
@@ -72,13 +74,6 @@ struct prt_cpu_worker {
     struct prt_kernel_scratch scratch; /* windows of the chunk that the worker executes */
     pthread_cond_t wake;
 };
-
-uint64_t prt_cpu_now_ns(void)
-{
-    struct timespec now = {0, 0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 static void relax_core(void)
 {
@@ -451,9 +446,9 @@ static void execute_chunk_at(struct prt_cpu_worker *worker, uint32_t place)
     }
     pthread_mutex_unlock(&pool->mutex);
     struct kernel_fault fault;
-    uint64_t begin = prt_cpu_now_ns();
+    uint64_t begin = monotonic_nanoseconds();
     enum kernel_status status = execute_chunks(worker, job, chunk, 1, &fault);
-    uint64_t end = prt_cpu_now_ns();
+    uint64_t end = monotonic_nanoseconds();
     pthread_mutex_lock(&pool->mutex);
     learn_cost(job, firings_of(job, chunk, 1), end - begin);
     account_time(job, worker->number, begin, end);
@@ -541,9 +536,9 @@ static void execute_claim(struct prt_cpu_worker *worker, uint32_t call, struct p
 {
     struct call_report *report = &worker->report;
     struct kernel_fault fault;
-    uint64_t begin = prt_cpu_now_ns();
+    uint64_t begin = monotonic_nanoseconds();
     enum kernel_status status = execute_chunks(worker, job, claim.chunk, claim.chunks, &fault);
-    uint64_t end = prt_cpu_now_ns();
+    uint64_t end = monotonic_nanoseconds();
     if (report->call != call) *report = (struct call_report){.call = call};
     report->firings += firings_of(job, claim.chunk, claim.chunks);
     report->ns += end - begin;
@@ -613,7 +608,7 @@ static bool await_owners(const struct prt_cpu_pool *pool, uint32_t call, uint64_
     for (uint64_t until = 0; !all_claimed(pool, call);) {
         for (int i = 0; i < SPINS_PER_LOOK; i++)
             relax_core();
-        uint64_t now = prt_cpu_now_ns();
+        uint64_t now = monotonic_nanoseconds();
         if (until == 0) until = now + patience_ns;
         if (now >= until) return false;
     }
@@ -650,7 +645,7 @@ static void join_call(struct prt_cpu_pool *pool, const struct prt_cpu_job *job)
     for (uint64_t until = 0; !all_counted(pool, job);) {
         for (int i = 0; i < SPINS_PER_LOOK && !all_counted(pool, job); i++)
             relax_core();
-        uint64_t now = prt_cpu_now_ns();
+        uint64_t now = monotonic_nanoseconds();
         if (until == 0) until = now + pool->spin_ns;
         if (now >= until) break;
     }
@@ -748,7 +743,7 @@ static void execute_with_all(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
 {
     struct prt_cpu_line *line = &pool->lines[job->queue];
     uint32_t number = ++pool->calls;
-    uint64_t begin = prt_cpu_now_ns();
+    uint64_t begin = monotonic_nanoseconds();
     job->executed = true;
     pool->chunks_before = atomic_load_explicit(&pool->bell->chunks_done, memory_order_relaxed);
     hand_out(pool, job, number);
@@ -768,7 +763,7 @@ static void execute_with_all(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     line->faulted = prt_kernel_status_is_fault(job->object, job->status);
     if (job->chunks > 1 && (job->object->flags & PRT_KERNEL_APART) != 0) gather_chunks(job);
     job->begin_ns = begin;
-    job->end_ns = prt_cpu_now_ns();
+    job->end_ns = monotonic_nanoseconds();
     mark_done(job);
 }
 
@@ -788,7 +783,7 @@ static bool await_event(struct prt_cpu_worker *worker)
     unsigned seen = atomic_load_explicit(&worker->notified, memory_order_relaxed);
     worker->idle = true;
     pthread_mutex_unlock(&pool->mutex);
-    uint64_t until = prt_cpu_now_ns() + pool->spin_ns;
+    uint64_t until = monotonic_nanoseconds() + pool->spin_ns;
     do {
         for (int i = 0; i < SPINS_PER_LOOK; i++) {
             if (call_of(worker) != worker->answered ||
@@ -796,7 +791,7 @@ static bool await_event(struct prt_cpu_worker *worker)
                 return false;
             relax_core();
         }
-    } while (prt_cpu_now_ns() < until);
+    } while (monotonic_nanoseconds() < until);
     pthread_mutex_lock(&pool->mutex);
     if (atomic_load_explicit(&worker->notified, memory_order_relaxed) != seen ||
         call_of(worker) != worker->answered)
@@ -897,12 +892,12 @@ static void execute_cpu_job_now(struct prt_cpu_pool *pool, struct prt_cpu_job *j
     job->executed = true;
     job->chunks = 1;
     job->chunk_firings = job->launch.firings;
-    uint64_t begin = timed ? prt_cpu_now_ns() : 0;
+    uint64_t begin = timed ? monotonic_nanoseconds() : 0;
     prt_kernel_fault_merge(&job->status, &job->fault,
                            execute_chunks(&pool->workers[0], job, 0, 1, &fault), &fault);
     line->faulted = prt_kernel_status_is_fault(job->object, job->status);
     if (!timed) return;
-    uint64_t end = prt_cpu_now_ns();
+    uint64_t end = monotonic_nanoseconds();
     learn_cost(job, job->launch.firings, end - begin);
     account_time(job, 0, begin, end);
 }
@@ -969,7 +964,7 @@ static bool is_better_alone(struct prt_cpu_pool *pool, const struct prt_cpu_line
     uint64_t each = job->object->cost_cycles < UINT32_MAX ? job->object->cost_cycles : UINT32_MAX;
     return prt_cpu_trial_alone(&pool->trial, (uint32_t)(job - pool->jobs),
                                core_cycles_multiply(job->launch.firings, each) + 1,
-                               pool->lines_open > 1 ? LINED_ROUNDS : 1, prt_cpu_now_ns());
+                               pool->lines_open > 1 ? LINED_ROUNDS : 1, monotonic_nanoseconds());
 }
 
 /* Returns true if the caller executes the job at once and without others.  Starts the threads when they are worth it. */

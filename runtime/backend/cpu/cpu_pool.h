@@ -173,7 +173,4 @@ void prt_cpu_pool_resume(struct prt_cpu_pool *pool);
 /* The time of a job that is done, in ns; the expected time, if it was not measured. */
 uint64_t prt_cpu_job_ns(const struct prt_cpu_job *job);
 
-/* Nanoseconds of the host's monotonic clock. */
-uint64_t prt_cpu_now_ns(void);
-
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/backend/cuda/cuda.h"
 
+#include "base/monotonic.h"
 #include "runtime/backend/cuda/cuda_driver.h"
 #include "runtime/backend/cuda/cuda_run.h"
 #include "runtime/backend/cuda/emulated_driver.h"
@@ -212,7 +213,7 @@ static enum prt_status open_device(struct prt_device *made,
                              prt_status_text(status));
     if (options->tree != NULL) made->parts = prt_device_tree_share(options->tree);
     made->queues.tree = made->tree;
-    made->origin_nanoseconds = prt_cuda_now_nanoseconds();
+    made->origin_nanoseconds = monotonic_nanoseconds();
     return take_gpu(made, options->number, error);
 }
 
@@ -375,7 +376,7 @@ static enum prt_status cuda_resume(struct prt_device *device, struct core *core,
 
 static uint64_t cuda_now_cycles(const struct prt_device *device)
 {
-    return prt_cuda_now_nanoseconds() - device->origin_nanoseconds;
+    return monotonic_nanoseconds() - device->origin_nanoseconds;
 }
 
 static void cuda_counters(const struct prt_device *device, struct prt_device_counters *counters)

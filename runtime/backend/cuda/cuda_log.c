@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/backend/cuda/cuda_log.h"
 
+#include "base/monotonic.h"
 #include "core/time/timing.h"
 #include "runtime/backend/cuda/cuda_run.h"
 
@@ -61,7 +62,7 @@ static bool compare_clocks(struct prt_cuda_log *log)
     struct core_log *memory = log->memory;
     if (log->clock > 0) return true;
     if (log->clock_host == 0 && __atomic_load_n(&memory->waits, __ATOMIC_ACQUIRE) != 0) {
-        log->clock_host = prt_cuda_now_nanoseconds() - log->origin_nanoseconds;
+        log->clock_host = monotonic_nanoseconds() - log->origin_nanoseconds;
         __atomic_store_n(&memory->moment, 1, __ATOMIC_RELEASE);
     }
     log->clock = __atomic_load_n(&memory->clock, __ATOMIC_ACQUIRE);

@@ -2,6 +2,7 @@
 #include "runtime/backend/cuda/cuda_run.h"
 
 #include "base/arithmetic.h"
+#include "base/monotonic.h"
 #include "runtime/backend/cuda/cuda_code.h"
 #include "runtime/backend/cuda/cuda_rings.h"
 #include "runtime/load/image_ptx.h"
@@ -19,13 +20,6 @@ enum {
 };
 #define SILENCE_NANOSECONDS UINT64_C(2000000000) /* then the driver is asked */
 #define ANSWER_NANOSECONDS UINT64_C(1000000000)  /* then a state of before is shown */
-
-uint64_t prt_cuda_now_nanoseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 enum prt_status prt_cuda_refuse(const struct prt_cuda_driver *driver, int result, const char *deed,
                                 struct prt_error *error)
@@ -437,12 +431,12 @@ enum prt_status prt_cuda_run_resume(struct prt_cuda_run *run, struct core *core,
 {
     if (!run->awaiting) send_letter(run, core);
     run->asked_nanoseconds = 0;
-    run->beat_nanoseconds = prt_cuda_now_nanoseconds();
+    run->beat_nanoseconds = monotonic_nanoseconds();
     for (uint32_t round = 0; !has_answered(run); round += round < UINT32_MAX) {
         pause_host(run, round);
         prt_cuda_log_take(&run->log, core);
         if (round < SPINS) continue;
-        uint64_t now = prt_cuda_now_nanoseconds();
+        uint64_t now = monotonic_nanoseconds();
         tell_flags(run, core);
         *outcome = CORE_ASKED;
         if (answers_itself(run, core, now)) return PRT_OK;

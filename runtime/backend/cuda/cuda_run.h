@@ -80,6 +80,4 @@ bool prt_cuda_run_used(const struct prt_cuda_run *run, uint32_t stage, uint32_t 
 enum prt_status prt_cuda_refuse(const struct prt_cuda_driver *driver, int result, const char *deed,
                                 struct prt_error *error);
 
-uint64_t prt_cuda_now_nanoseconds(void);
-
 #endif

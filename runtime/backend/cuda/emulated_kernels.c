@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/backend/cuda/emulated_driver.h"
+
+#include "base/monotonic.h"
 #include "runtime/device/kernel_call.h"
 #include "runtime/load/image_ptx.h"
 
@@ -133,10 +135,8 @@ static void pause_thread(void *context, uint32_t round)
 
 static uint64_t read_emulated_clock(void *context)
 {
-    struct timespec now;
     (void)context;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    return monotonic_nanoseconds();
 }
 
 /* ---- creation ---- */
