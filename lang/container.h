@@ -187,7 +187,7 @@ struct container_argument {
     uint32_t scalar;        /* enum scalar_type */
     uint32_t lanes;         /* of the vector that the scalars make, innermost; 1: none */
     uint32_t has_default;   /* 0, 1; then its bytes are in DEFAULTS */
-    /* The value without another: this property of what is bound to the in-port `buffer` (an index in BUFFERS). */
+    /* Without a given value: this property of the input of the in-port `buffer` (an index in BUFFERS). */
     uint32_t property;     /* enum container_property; not NONE: of one number */
     uint32_t buffer;       /* NONE without a property */
     uint64_t count;        /* scalars, one after the other: 1.. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/ir/graph.h"
 
+#include "lang/input_property.h"
 #include "lang/window.h"
 
 #include <string.h>
@@ -136,14 +137,13 @@ bool graph_memory(const struct graph *graph, uint64_t *bytes)
     return true;
 }
 
+_Static_assert((int)PROPERTY_RATE == (int)CONTAINER_PROPERTY_RATE &&
+                   (int)PROPERTIES == (int)INPUT_PROPERTIES,
+               "numbers of properties");
+
 const char *graph_property_name(enum graph_property property)
 {
-    static const char *const names[PROPERTIES] = {[PROPERTY_NONE] = "",
-                                                  [PROPERTY_RATE] = "rate",
-                                                  [PROPERTY_WIDTH] = "width",
-                                                  [PROPERTY_HEIGHT] = "height",
-                                                  [PROPERTY_CHANNELS] = "channels"};
-    return names[property];
+    return input_property_name(property);
 }
 
 bool graph_property_named(const char *name, enum graph_property *property)

@@ -263,6 +263,10 @@ struct prt_input_properties { /* 0: the input does not know it */
     uint32_t rate_hertz, width, height, channels;
 };
 
+/* One of them; 0: the input does not know it. */
+uint32_t prt_input_property(const struct prt_input_properties *properties,
+                            enum prt_property property);
+
 /* Says what is known of the data of an in-port.  The arguments that take one of these properties get it as their value,
  * unless prt_run_set_argument has set them.  Call it before prt_run_execute.  PRT_E_USAGE: there is no such in-port, or an
  * argument's type does not hold the number. */

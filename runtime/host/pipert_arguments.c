@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/host/pipert_arguments.h"
 
+#include "base/plural.h"
+#include "lang/input_property.h"
 #include "lang/scalar_text.h"
 
 #include <inttypes.h>
@@ -85,7 +87,7 @@ enum prt_status prt_arguments_set_values(const struct prt_container *c,
     if (values == NULL || count != a->count)
         return prt_error_set(error, PRT_E_USAGE,
                              "argument '%s' (%s) takes %" PRIu64 " value%s, not %zu", name, wanted,
-                             a->count, a->count == 1 ? "" : "s", values == NULL ? 0 : count);
+                             a->count, plural(a->count), values == NULL ? 0 : count);
     for (size_t i = 0; type == SCALAR_BOOL && i < count; i++)
         if (((const uint8_t *)values)[i] > 1)
             return prt_error_set(error, PRT_E_USAGE,
@@ -96,15 +98,17 @@ enum prt_status prt_arguments_set_values(const struct prt_container *c,
     return PRT_OK;
 }
 
-/* 0: the input does not know it. */
-static uint32_t property_value(const struct prt_input_properties *properties, uint32_t property)
+uint32_t prt_input_property(const struct prt_input_properties *properties,
+                            enum prt_property property)
 {
     switch (property) {
-    case CONTAINER_PROPERTY_RATE: return properties->rate_hertz;
-    case CONTAINER_PROPERTY_WIDTH: return properties->width;
-    case CONTAINER_PROPERTY_HEIGHT: return properties->height;
-    default: return properties->channels;
+    case PRT_PROPERTY_RATE: return properties->rate_hertz;
+    case PRT_PROPERTY_WIDTH: return properties->width;
+    case PRT_PROPERTY_HEIGHT: return properties->height;
+    case PRT_PROPERTY_CHANNELS: return properties->channels;
+    case PRT_PROPERTY_NONE: break;
     }
+    return 0;
 }
 
 /* False: the type of the argument does not hold the number exactly. */
@@ -128,29 +132,19 @@ enum prt_status prt_arguments_tell(const struct prt_container *c, struct prt_arg
         const struct container_argument *a = &c->arguments[i];
         bool open = arguments->origins[i] != PRT_ARGUMENT_GIVEN;
         if (a->property == CONTAINER_PROPERTY_NONE || a->buffer != buffer || !open) continue;
-        uint32_t value = property_value(properties, a->property);
+        uint32_t value = prt_input_property(properties, (enum prt_property)a->property);
         uint8_t bytes[8];
         if (value == 0) continue;
         if (!store_property(a, value, bytes))
             return prt_error_set(
                 error, PRT_E_USAGE,
-                "argument '%s' is %s, which cannot be %" PRIu32 ", the %s of what is bound to '%s'",
+                "argument '%s' is %s, which cannot be %" PRIu32 ", the %s of the input of '%s'",
                 prt_container_text(c, a->name), prt_container_text(c, a->type_text), value,
-                prt_property_name(a->property), prt_container_text(c, c->buffers[buffer].name));
+                input_property_name(a->property), prt_container_text(c, c->buffers[buffer].name));
         memcpy(arguments->block + a->offset_bytes, bytes, argument_width(a));
         arguments->origins[i] = PRT_ARGUMENT_FROM_INPUT;
     }
     return PRT_OK;
-}
-
-const char *prt_property_name(uint32_t property)
-{
-    static const char *const names[] = {[CONTAINER_PROPERTY_NONE] = "",
-                                        [CONTAINER_PROPERTY_RATE] = "rate",
-                                        [CONTAINER_PROPERTY_WIDTH] = "width",
-                                        [CONTAINER_PROPERTY_HEIGHT] = "height",
-                                        [CONTAINER_PROPERTY_CHANNELS] = "channels"};
-    return names[property];
 }
 
 enum prt_status prt_arguments_check(const struct prt_container *c,
@@ -165,7 +159,7 @@ enum prt_status prt_arguments_check(const struct prt_container *c,
         return prt_error_set(
             error, PRT_E_USAGE, "argument '%s' has no value: the input of '%s' knows no %s",
             prt_container_text(c, a->name), prt_container_text(c, c->buffers[a->buffer].name),
-            prt_property_name(a->property));
+            input_property_name(a->property));
     }
     return PRT_OK;
 }

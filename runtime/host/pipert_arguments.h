@@ -46,7 +46,6 @@ enum prt_status prt_arguments_tell(const struct prt_container *container,
                                    struct prt_error *error);
 
 /* "rate", ...; `property` is one of a container. */
-const char *prt_property_name(uint32_t property);
 
 /* PRT_E_USAGE: some argument has no value. */
 enum prt_status prt_arguments_check(const struct prt_container *container,

@@ -180,7 +180,7 @@ check "of one row" first 60101 picture.pbc x=row.npy
 check "four dimensions are no picture" says 2 "argument 'w' \(i32\) has no value: 'four.npy', which is bound to 'x', knows no width; give it, w=VALUE" \
     "$PIPERUN" picture.pbc x=four.npy y=null
 check "an input that knows nothing" says 2 "'gen:ramp', which is bound to 'x', knows no rate; give it, rate=VALUE" "$PIPERUN" paced.pbc x=gen:ramp:3 y=null
-check "a type that does not hold it" says 2 "argument 'rate' is u8, which cannot be 8000, the rate of what is bound to 'x'" "$PIPERUN" narrow.pbc x=8000.wav y=null
+check "a type that does not hold it" says 2 "argument 'rate' is u8, which cannot be 8000, the rate of the input of 'x'" "$PIPERUN" narrow.pbc x=8000.wav y=null
 check "inspect says so" inspected paced.pbc "argument rate: f32 = x.rate"
 check "and the fallback" inspected fallback.pbc "argument rate: f32 = x.rate, else 7"
 known_lists() {

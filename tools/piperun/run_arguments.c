@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/piperun/run_arguments.h"
 
+#include "base/plural.h"
+#include "lang/input_property.h"
 #include "tools/piperun/message.h"
 #include "tools/piperun/program_load.h"
 
@@ -83,11 +85,11 @@ static enum prt_status read_argument_values(struct prt_source *source,
     if (status != PRT_OK) return status;
     if (got < count)
         return prt_error_set(error, PRT_E_FORMAT, "%s: %zu value%s, and %s takes %zu", path, got,
-                             got == 1 ? "" : "s", a->type, count);
+                             plural(got), a->type, count);
     status = prt_source_read(source, more, 1, &part, error);
     if (status == PRT_OK && part > 0)
         return prt_error_set(error, PRT_E_FORMAT, "%s: more than the %zu value%s that %s takes",
-                             path, count, count == 1 ? "" : "s", a->type);
+                             path, count, plural(count), a->type);
     return status;
 }
 
@@ -252,22 +254,6 @@ int prt_arguments_give(struct prt_session *session)
 
 /* ---- what inputs know ---- */
 
-static const char *const property_names[] = {[PRT_PROPERTY_NONE] = "",
-                                             [PRT_PROPERTY_RATE] = "rate",
-                                             [PRT_PROPERTY_WIDTH] = "width",
-                                             [PRT_PROPERTY_HEIGHT] = "height",
-                                             [PRT_PROPERTY_CHANNELS] = "channels"};
-
-static uint32_t known_property(const struct prt_input_properties *p, enum prt_property property)
-{
-    const uint32_t values[] = {[PRT_PROPERTY_NONE] = 0,
-                               [PRT_PROPERTY_RATE] = p->rate_hertz,
-                               [PRT_PROPERTY_WIDTH] = p->width,
-                               [PRT_PROPERTY_HEIGHT] = p->height,
-                               [PRT_PROPERTY_CHANNELS] = p->channels};
-    return values[property];
-}
-
 /* A npy array as a picture: (height, width), (height, width, channels), or (width): one row.  The last dimensions are those
  * of a packet, if it has any: the channels are then its own. */
 static struct prt_input_properties array_properties(const struct prt_source_information *array,
@@ -308,8 +294,8 @@ enum prt_status prt_arguments_take(struct prt_session *session, struct prt_error
         if (a.property == PRT_PROPERTY_NONE || session->given[i]) continue;
         const struct prt_binding *b = &session->bindings[a.port];
         const struct prt_input_properties known = input_properties(b);
-        const char *name = property_names[a.property];
-        uint32_t value = known_property(&known, a.property);
+        const char *name = input_property_name(a.property);
+        uint32_t value = prt_input_property(&known, a.property);
         if (value == 0 && !a.has_default)
             return prt_error_set(error, PRT_E_USAGE,
                                  "argument '%s' (%s) has no value: '%s', which is bound to '%s', "
