@@ -12,7 +12,7 @@
 
 #include <inttypes.h>
 
-enum { GROUPS_MOST = 8, CANDIDATES_MAX = 40, STAGES_TRIED = 256 };
+enum { GROUPS_MOST = 8, CANDIDATES_MAX = 40 };
 
 struct candidate {
     const struct plan_layout *layout;
@@ -48,7 +48,7 @@ static void add_domains(struct choice *choice)
         uint32_t domains = cus > 0 && device->cu_count % cus == 0 ? device->cu_count / cus : 0;
         uint32_t groups = stages < domains && device->cache_bytes_per_cycle > 0 ? stages : domains;
         if (groups < 2 || groups > GROUPS_MOST || domains == before) continue;
-        add_layout_candidate(choice, layout_in_equal_groups(choice->at, groups, cus));
+        add_layout_candidate(choice, layout_in_groups(choice->at, groups, cus));
         before = domains;
     }
 }
@@ -59,7 +59,7 @@ static void add_candidates(struct choice *choice)
     bool large = at->plan->stage_count > STAGES_TRIED;
     add_domains(choice);
     for (uint32_t groups = 2; groups <= GROUPS_MOST; groups += large ? groups : 1)
-        add_layout_candidate(choice, layout_in_groups(at, groups));
+        add_layout_candidate(choice, layout_in_groups(at, groups, 0));
     add_layout_candidate(choice, layout_side_by_side(at));
     uint32_t stateful = layout_stateful(at);
     for (uint32_t cus = 1; cus <= stateful && cus <= GROUPS_MOST; cus *= 2)

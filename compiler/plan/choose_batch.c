@@ -6,7 +6,6 @@
 #include "compiler/target/target.h"
 
 enum {
-    STAGES_TRIED = 256,
     FASTER_ONE_IN = 100,   /* of the steady cycles: another layout */
     WORTH_ONE_IN = 50,     /* of the steady cycles: another doubling */
     SHORT_ONE_IN = 20,     /* that a short stream may be slower */

@@ -10,7 +10,6 @@
 #include <inttypes.h>
 
 enum {
-    STAGES_TRIED = 256,
     ITERATIONS = 16, /* of a schedule, in a trial */
     LOOKS = 4        /* a trial of schedules has so many times the looks of a trial of layouts */
 };

@@ -315,8 +315,8 @@ static struct plan_layout *read_cuts(const struct cutting *c)
     return layout;
 }
 
-static struct plan_layout *cut_groups(const struct placement *at, uint32_t groups,
-                                      uint32_t equal_cus)
+struct plan_layout *layout_in_groups(const struct placement *at, uint32_t groups,
+                                     uint32_t equal_cus)
 {
     if (groups < 2 || groups > GROUPS_MAX || groups > at->plan->stage_count ||
         !layout_admits(at, groups))
@@ -330,17 +330,6 @@ static struct plan_layout *cut_groups(const struct placement *at, uint32_t group
     cut_items(c);
     measure_overhead(c);
     return groups <= c->item_count && find_time(c) ? read_cuts(c) : NULL;
-}
-
-struct plan_layout *layout_in_groups(const struct placement *at, uint32_t groups)
-{
-    return cut_groups(at, groups, 0);
-}
-
-struct plan_layout *layout_in_equal_groups(const struct placement *at, uint32_t groups,
-                                           uint32_t cus)
-{
-    return cut_groups(at, groups, cus);
 }
 
 /* ---- state apart ---- */

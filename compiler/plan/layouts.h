@@ -31,9 +31,9 @@
 
 struct plan_layout *layout_in_sequence(const struct placement *at);
 struct plan_layout *layout_side_by_side(const struct placement *at);
-struct plan_layout *layout_in_groups(const struct placement *at, uint32_t groups);
-struct plan_layout *layout_in_equal_groups(const struct placement *at, uint32_t groups,
-                                           uint32_t cus);
+/* `equal_cus` for each group; 0: as many as suit its work. */
+struct plan_layout *layout_in_groups(const struct placement *at, uint32_t groups,
+                                     uint32_t equal_cus);
 struct plan_layout *layout_state_apart(const struct placement *at, uint32_t cus_for_state);
 /* Stages that are stateful. */
 uint32_t layout_stateful(const struct placement *at);

@@ -27,6 +27,8 @@
 
 #include "compiler/plan/schedule.h"
 
+enum { STAGES_TRIED = 256 }; /* with more of them, a plan is tried in few ways only */
+
 /* The extent of a trial: iterations of the first island, and a bound of its work. */
 struct trial_size {
     uint64_t iterations;

@@ -131,7 +131,7 @@ static void groups_are_neighbours_of_balanced_work(void **state)
     f->graph.nodes.items[2].stateful = true;
     analyse(f);
     struct placement at = placement_of(f, &d);
-    const struct plan_layout *layout = layout_in_groups(&at, 3);
+    const struct plan_layout *layout = layout_in_groups(&at, 3, 0);
     assert_int_equal(layout->mode, PLAN_IN_GROUPS);
     assert_int_equal(layout->count, 3);
     assert_int_equal(layout->sub_device[0], 0);
@@ -141,7 +141,7 @@ static void groups_are_neighbours_of_balanced_work(void **state)
     assert_int_equal(layout->cus[0], 10);
     assert_int_equal(layout->cus[1], 1);
     assert_int_equal(layout->cus[2], 5);
-    layout = layout_in_equal_groups(&at, 2, at.device->cu_count / 2);
+    layout = layout_in_groups(&at, 2, at.device->cu_count / 2);
     assert_int_equal(layout->cus[0], 8);
     assert_int_equal(layout->cus[1], 8);
     assert_int_equal(layout->sub_device[1], 0);
@@ -152,8 +152,8 @@ static void groups_are_neighbours_of_balanced_work(void **state)
     for (uint32_t i = 0; i < 4; i++)
         assert_int_equal(layout->sub_device[i], i == 2);
     assert_null(layout_state_apart(&at, 2));
-    assert_null(layout_in_groups(&at, 5));
-    assert_int_equal(layout_in_groups(&at, 4)->mode, PLAN_SIDE_BY_SIDE);
+    assert_null(layout_in_groups(&at, 5, 0));
+    assert_int_equal(layout_in_groups(&at, 4, 0)->mode, PLAN_SIDE_BY_SIDE);
     fixture_free(f);
 }
 
@@ -175,7 +175,7 @@ static void random_groups_cover_all_stages(void **state)
         analyse(f);
         struct placement at = placement_of(f, &d);
         for (uint32_t groups = 2; groups <= 8; groups++) {
-            const struct plan_layout *layout = layout_in_groups(&at, groups);
+            const struct plan_layout *layout = layout_in_groups(&at, groups, 0);
             assert_int_equal(layout != NULL, groups <= (uint32_t)count && groups <= d.cu_count);
             if (layout == NULL) continue;
             uint32_t sum = 0;
