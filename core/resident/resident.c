@@ -202,15 +202,21 @@ static uint32_t first_worker(const struct core_resident *r, uint32_t cu, uint32_
     return (uint32_t)((uint64_t)cu * workers / r->cu_count);
 }
 
+/* The station's number of `workers` workers; *first: the first of them. */
+static uint32_t station_workers(const struct core_resident *r, uint32_t station, uint32_t workers,
+                                uint32_t *first)
+{
+    const struct core_station *s = &r->stations[station];
+    *first = first_worker(r, s->first_cu, workers);
+    return first_worker(r, s->first_cu + s->cu_count, workers) - *first;
+}
+
 /* Has each station workers? */
 static bool all_have_workers(const struct core_resident *r, uint32_t workers)
 {
-    for (uint32_t i = 0; i < r->station_count; i++) {
-        const struct core_station *s = &r->stations[i];
-        if (first_worker(r, s->first_cu, workers) ==
-            first_worker(r, s->first_cu + s->cu_count, workers))
-            return false;
-    }
+    uint32_t first;
+    for (uint32_t i = 0; i < r->station_count; i++)
+        if (station_workers(r, i, workers, &first) == 0) return false;
     return true;
 }
 
@@ -232,12 +238,9 @@ static struct seat find_seat(const struct core_resident *r, uint32_t block, uint
     bool divided = all_have_workers(r, used - 1);
     seat.worker = before - 1;
     for (uint32_t i = 0; i < r->station_count && divided; i++) {
-        struct core_station *s = &r->stations[i];
-        uint32_t first = first_worker(r, s->first_cu, used - 1);
-        if (seat.worker < first ||
-            seat.worker >= first_worker(r, s->first_cu + s->cu_count, used - 1))
-            continue;
-        seat.station = s;
+        uint32_t first, own = station_workers(r, i, used - 1, &first);
+        if (seat.worker < first || seat.worker - first >= own) continue;
+        seat.station = &r->stations[i];
         seat.worker -= first;
         return seat;
     }
@@ -250,11 +253,9 @@ static void divide_workers(struct core_resident *r, uint32_t workers)
 {
     r->open_stations = r->station_count;
     if (all_have_workers(r, workers)) {
-        for (uint32_t i = 0; i < r->station_count; i++) {
-            struct core_station *s = &r->stations[i];
-            s->workers = first_worker(r, s->first_cu + s->cu_count, workers) -
-                         first_worker(r, s->first_cu, workers);
-        }
+        uint32_t first;
+        for (uint32_t i = 0; i < r->station_count; i++)
+            r->stations[i].workers = station_workers(r, i, workers, &first);
         return;
     }
     r->open_stations = 1;
