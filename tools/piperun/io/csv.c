@@ -69,7 +69,7 @@ struct csv_source {
 struct csv_field {
     size_t begin; /* of its text, in the line */
     bool quoted;
-    size_t length; /* of what is in the quotes, or without the blanks around it */
+    size_t length; /* of the text inside of the quotes, or without the blanks around it */
 };
 
 struct csv_sink {
@@ -204,10 +204,10 @@ static bool parse_bool(const char *text, void *packet)
 static bool parse_csv_number(const char *text, enum scalar_type type, void *packet)
 {
     if (text[0] == '\0') return false;
-    if (prt_timestamp_parse(text, type, packet)) return true;
     if (type == SCALAR_BOOL) return parse_bool(text, packet);
-    return scalar_is_float(type) ? parse_csv_float(text, type, packet)
-                                 : parse_integer(text, type, packet);
+    bool is_number = scalar_is_float(type) ? parse_csv_float(text, type, packet)
+                                           : parse_integer(text, type, packet);
+    return is_number || prt_timestamp_parse(text, type, packet);
 }
 
 /* --- source --- */
