@@ -148,8 +148,7 @@ struct core_stage {
     uint32_t component; /* of the stages that are not fed: ends.h */
     uint32_t queue;
     uint64_t batch_max;
-    uint64_t
-        measured; /* the number of firings for which its ends are measured, whichever come first; 0: none */
+    uint64_t measured; /* firings for which its ends are measured, whichever come first; 0: none */
     uint64_t firings_limit; /* of a stage that no in-port drives; UINT64_MAX: none */
     uint64_t firings;       /* completed or in flight */
     uint64_t batch;         /* firings of the launch in flight, or of the last one */

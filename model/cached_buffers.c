@@ -100,7 +100,7 @@ static uint64_t largest_in(const struct caching *c, uint32_t domain, uint32_t *f
 }
 
 /* Between its first and its last domain a sub-device has the domains for itself, so no other shares lie there. */
-static void drop_what_is_too_large(struct caching *c)
+static void drop_large_buffers(struct caching *c)
 {
     for (uint32_t i = 0, from = 0, end; i < c->lying_count; i = end) {
         const struct core_domains in = c->lying[i].in;
@@ -174,7 +174,7 @@ enum prt_status prt_cached_buffers_find(const struct prt_bindings *bindings,
         find_writers(&c);
         find_readers(&c);
         list_buffers(&c);
-        drop_what_is_too_large(&c);
+        drop_large_buffers(&c);
         set_parts(&c, objects);
     }
     free(c.written);

@@ -184,8 +184,8 @@ struct prt_source_information {
     uint32_t height_packets;
     uint32_t channels; /* 0 if the format has none */
     uint64_t bytes;    /* of a regular file; else 0 */
-    const uint64_t *
-        dimensions; /* of a npy array, the outermost first; the source owns them; NULL: other formats */
+    /* of a npy array, the outermost first; the source owns them; NULL: other formats */
+    const uint64_t *dimensions;
     uint32_t dimension_count;
     bool structured; /* each element of the array is a packet */
     bool at_hand;    /* reading never waits: a regular file, a generator; not a pipe */
