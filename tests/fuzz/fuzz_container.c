@@ -3,10 +3,11 @@
  * Fuzz target: bytes as a container, for reader, verifier, and "what the verifier accepts runs safely".
  * The length and checksum of the header are put right first, else fuzzing would end at them.
  * An accepted container is run for a while by the scheduler machine and its FIFOs, on the device that
- * executes nothing, then with kernels that stamp packets on those that execute (stamped.h).  That is the checked interpreter: every claim and commit of packets is compared
- * with what is there, by assertions and by status.  So an accepted program neither touches memory
- * out of bounds nor takes packets that are not there, nor leaves work undone, nor comes to a stop
- * unless its author accepts that.  With FUZZ_SEEDS set, a refusal is an error: seeds have
+ * executes nothing, then with kernels that stamp packets on those that execute (stamped.h).  That
+ * is the checked interpreter: every claim and commit of packets is compared with what is there, by
+ * assertions and by status.  So an accepted program neither touches memory out of bounds nor takes
+ * packets that are not there, nor leaves work undone, nor comes to a stop unless its author
+ * accepts that.  With FUZZ_SEEDS set, a refusal is an error: seeds have
  * to reach the runtime.
  */
 #include "tests/fuzz/fuzz.h"
@@ -106,6 +107,18 @@ static void run_for_a_while(struct prt_run *run, int may_stall)
     expect_good_end(status, &error, may_stall);
 }
 
+/* The null device reads no argument, but each has to have a value. */
+static void set_to_zeros(struct prt_run *run, const struct prt_argument_information *argument)
+{
+    struct prt_error error;
+    uint64_t *zeros = calloc((size_t)argument->count, sizeof *zeros);
+    if (zeros == NULL ||
+        prt_run_set_argument_values(run, argument->name, argument->scalar, zeros,
+                                    (size_t)argument->count, &error) != PRT_OK)
+        abort();
+    free(zeros);
+}
+
 static void run(const struct prt_program *program, int may_stall)
 {
     struct prt_run_options options = {.device = "null", .host_threads = 1};
@@ -117,7 +130,7 @@ static void run(const struct prt_program *program, int may_stall)
     if (prt_run_create(program, &options, &run, &error) != PRT_OK) return;
     prt_run_limit_firings(run, FIRINGS_MAX);
     for (uint32_t i = 0; prt_program_argument(program, i, &argument); i++)
-        (void)prt_run_set_argument(run, argument.name, "1", &error);
+        set_to_zeros(run, &argument);
     for (uint32_t i = 0; prt_program_port(program, i, &port); i++) {
         if (port.direction == PRT_PORT_IN)
             (void)prt_run_bind_input(run, i, read_some, &reads, &error);
