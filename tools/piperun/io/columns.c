@@ -116,7 +116,7 @@ static bool parse_integer(const char *text, enum scalar_type type, void *packet)
 }
 
 /* Range errors of strtod are no errors: the value is then infinite, or tiny. */
-static bool parse_float(const char *text, enum scalar_type type, void *packet)
+static bool parse_any_float(const char *text, enum scalar_type type, void *packet)
 {
     char *end;
     if (type == SCALAR_F32) {
@@ -145,8 +145,8 @@ bool prt_number_parse(const char *text, enum scalar_type type, void *packet)
 {
     if (text[0] == '\0') return false;
     if (type == SCALAR_BOOL) return parse_bool(text, packet);
-    bool is_number =
-        scalar_is_float(type) ? parse_float(text, type, packet) : parse_integer(text, type, packet);
+    bool is_number = scalar_is_float(type) ? parse_any_float(text, type, packet)
+                                           : parse_integer(text, type, packet);
     return is_number || prt_timestamp_parse(text, type, packet);
 }
 
