@@ -32,6 +32,11 @@ static bool piece_skip(struct piece *piece, const char *prefix)
     return true;
 }
 
+static bool piece_begins(struct piece piece, const char *prefix)
+{
+    return piece_skip(&piece, prefix);
+}
+
 /* Cuts the part before `separator` off the front, and the separator; all if there is none. */
 static struct piece piece_split(struct piece *rest, char separator)
 {
@@ -454,6 +459,10 @@ static enum prt_status parse_made(struct piece path, struct prt_port_spec *spec,
     } else if (piece_skip(&generator, "gen:")) {
         *fixed = "a generator has no format, it makes packets of the port's type";
         return parse_generator(generator, spec, error);
+    } else if (piece_begins(path, "alsa:") || piece_begins(path, "pipewire:") ||
+               piece_begins(path, "jack:")) {
+        spec->format = PRT_FORMAT_LIVE;
+        *fixed = "a sound device has no format, it has packets of the port's type";
     }
     return PRT_OK;
 }
@@ -468,7 +477,9 @@ static enum prt_status parse_path(struct piece path, struct piece item_text, boo
     enum prt_status status = parse_made(path, spec, &reader.fixed, error);
     if (status == PRT_OK && has_items) status = parse_items(&reader, item_text, error);
     if (status != PRT_OK) return status;
-    if (reader.fixed != NULL) {
+    if (spec->format == PRT_FORMAT_LIVE) {
+        /* the path is the device */
+    } else if (reader.fixed != NULL) {
         free(spec->path);
         spec->path = NULL;
     } else if (reader.format.length == 0 && !format_from_ending(spec->path, spec)) {
