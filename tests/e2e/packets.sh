@@ -148,7 +148,7 @@ check stereo_in_a_port_of_scalars_is_refused told "declare it 'f32x2', or add ch
 check unless_it_is_said test "$("$PIPERUN" mono.pbc x=s.wav,channels=2 y=-,csv | wc -l)" -eq 16
 check colour_in_a_port_of_scalars_is_refused told "declare it 'f32x3', or add channels=3" x=c.png y=null
 check a_rate_that_the_file_does_not_have told "the file has 48000 Hz, not 44100" x=mono.wav,rate=44100 y=null
-check an_option_of_another_format told "'rate=' belongs to sound, and this is csv" x=mono.wav y=m.csv,rate=44100
+check an_option_of_another_format told "'rate=' belongs to sound and y4m, and this is csv" x=mono.wav y=m.csv,rate=44100
 "$PIPERUN" mono.pbc x=mono.wav y=cd.wav,rate=44100
 "$PIPERUN" mono.pbc x=cd.wav y=o.wav
 check an_output_has_the_rate_of_the_input test "$(od -An -tu4 -j24 -N4 o.wav | tr -d ' ')" = 44100

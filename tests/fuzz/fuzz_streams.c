@@ -51,7 +51,8 @@ static const char *const formats[] = {"wav",
                                       "csv,headings,missing=0",
                                       "csv,separator=;,comment=#",
                                       "jsonl",
-                                      "jsonl,missing=0"};
+                                      "jsonl,missing=0",
+                                      "y4m"};
 static const char *const options[] = {"", ",rate=48000", ",width=4", ",channels=2"};
 
 /* Reads until the end, an error, or there is enough. */

@@ -180,6 +180,8 @@ static const struct row {
     {"o.csv", "", &record},
     {"s.jsonl", "", &scalars[F32]},
     {"t.jsonl", "", &record},
+    {"u.y4m", ",width=50,height=20", &scalars[U8]},
+    {"v.y4m", ",width=20,height=50,channels=3", &scalars[U8]},
     {"p.flac", "", &scalars[I16]},
     {"q.aiff", ",channels=2", &scalars[F32]},
     {"r.wav", ",wav:i32,channels=2", &scalars[F32]},
