@@ -108,6 +108,7 @@ static const struct format_item {
     {"ppm", PRT_FORMAT_PGM, 3, 0},
     {"png", PRT_FORMAT_PNG, 0, 0},
     {"csv", PRT_FORMAT_CSV, 0, 0},
+    {"jsonl", PRT_FORMAT_JSONL, 0, 0},
     {"null", PRT_FORMAT_NULL, 0, 0},
 };
 
@@ -305,7 +306,7 @@ static enum prt_status refuse_item(const struct prt_port_spec *spec, struct piec
     return prt_error_set(
         error, PRT_E_USAGE,
         "port '%s': '%.*s' is no format and no option of a port: raw raw:TYPE npy "
-        "wav aiff flac ogg pgm ppm png csv null rate=N width=N channels=N arrive=RATE "
+        "wav aiff flac ogg pgm ppm png csv jsonl null rate=N width=N channels=N arrive=RATE "
         "arrive=@FILE full headings separator=C comment=C missing=VALUE (a path ends at its "
         "first comma)",
         spec->port, (int)item.length, item.text);
@@ -409,12 +410,14 @@ static bool format_from_ending(const char *path, struct prt_port_spec *spec)
         const char *ending;
         enum prt_format format;
         uint32_t channels; /* implied */
-    } endings[] = {
-        {"raw", PRT_FORMAT_RAW, 0},   {"bin", PRT_FORMAT_RAW, 0},   {"npy", PRT_FORMAT_NPY, 0},
-        {"wav", PRT_FORMAT_WAV, 0},   {"aiff", PRT_FORMAT_AIFF, 0}, {"aif", PRT_FORMAT_AIFF, 0},
-        {"flac", PRT_FORMAT_FLAC, 0}, {"ogg", PRT_FORMAT_OGG, 0},   {"pgm", PRT_FORMAT_PGM, 0},
-        {"pnm", PRT_FORMAT_PGM, 0},   {"ppm", PRT_FORMAT_PGM, 3},   {"png", PRT_FORMAT_PNG, 0},
-        {"csv", PRT_FORMAT_CSV, 0},   {"txt", PRT_FORMAT_CSV, 0}};
+    } endings[] = {{"raw", PRT_FORMAT_RAW, 0},     {"bin", PRT_FORMAT_RAW, 0},
+                   {"npy", PRT_FORMAT_NPY, 0},     {"wav", PRT_FORMAT_WAV, 0},
+                   {"aiff", PRT_FORMAT_AIFF, 0},   {"aif", PRT_FORMAT_AIFF, 0},
+                   {"flac", PRT_FORMAT_FLAC, 0},   {"ogg", PRT_FORMAT_OGG, 0},
+                   {"pgm", PRT_FORMAT_PGM, 0},     {"pnm", PRT_FORMAT_PGM, 0},
+                   {"ppm", PRT_FORMAT_PGM, 3},     {"png", PRT_FORMAT_PNG, 0},
+                   {"csv", PRT_FORMAT_CSV, 0},     {"txt", PRT_FORMAT_CSV, 0},
+                   {"jsonl", PRT_FORMAT_JSONL, 0}, {"ndjson", PRT_FORMAT_JSONL, 0}};
     spec->format = PRT_FORMAT_RAW;
     if (strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0) return true;
     const char *slash = strrchr(path, '/');
@@ -462,7 +465,8 @@ static enum prt_status parse_path(struct piece path, struct piece item_text, boo
         return prt_error_set(
             error, PRT_E_USAGE,
             "port '%s': the ending of '%s' names no format, as .raw .bin .npy .wav "
-            ".aiff .aif .flac .ogg .pgm .pnm .ppm .png .csv .txt and those of types do (.f32 "
+            ".aiff .aif .flac .ogg .pgm .pnm .ppm .png .csv .txt .jsonl .ndjson and those of types "
+            "do (.f32 "
             ".s16le): "
             "name one, as in %s=%s,raw",
             spec->port, spec->path, spec->port, spec->path);

@@ -21,6 +21,7 @@ static const struct format_row formats[] = {
     [PRT_FORMAT_PGM] = {"pgm", prt_pgm_source_open, prt_pgm_sink_open},
     [PRT_FORMAT_PNG] = {"png", prt_png_source_open, prt_png_sink_open},
     [PRT_FORMAT_CSV] = {"csv", prt_csv_source_open, prt_csv_sink_open},
+    [PRT_FORMAT_JSONL] = {"jsonl", prt_jsonl_source_open, prt_jsonl_sink_open},
     [PRT_FORMAT_NULL] = {"null", prt_null_source_open, prt_null_sink_open},
     [PRT_FORMAT_RAMP] = {"gen:ramp", prt_generator_open, NULL},
     [PRT_FORMAT_NOISE] = {"gen:noise", prt_generator_open, NULL},
@@ -76,11 +77,12 @@ static enum prt_status check_packet(enum prt_format format, const struct prt_pac
     bool half = packet->scalar == SCALAR_F16 || packet->scalar == SCALAR_BF16;
     bool record = prt_packet_is_record(packet);
     bool exact = format == PRT_FORMAT_RAW || format == PRT_FORMAT_NPY || format == PRT_FORMAT_CSV ||
-                 format == PRT_FORMAT_NULL || format == PRT_FORMAT_ZEROS;
+                 format == PRT_FORMAT_JSONL || format == PRT_FORMAT_NULL ||
+                 format == PRT_FORMAT_ZEROS;
     bool made = format == PRT_FORMAT_RAMP || format == PRT_FORMAT_NOISE;
     if ((record || (half && !made)) && !exact)
         return prt_error_set(error, PRT_E_USAGE,
-                             "%s cannot carry packets of type %s: use raw, npy or csv",
+                             "%s cannot carry packets of type %s: use raw, npy, csv or jsonl",
                              prt_format_name(format), packet->type);
     return PRT_OK;
 }
@@ -138,7 +140,8 @@ static enum prt_status check_options(const struct prt_port_spec *spec, struct pr
         if (spec->headings) option = "headings", wanted = "csv";
         if (spec->separator != '\0') option = "separator=", wanted = "csv";
         if (spec->comment != '\0') option = "comment=", wanted = "csv";
-        if (spec->missing != NULL) option = "missing=", wanted = "csv";
+        if (spec->missing != NULL && spec->format != PRT_FORMAT_JSONL)
+            option = "missing=", wanted = "csv and jsonl";
     }
     if (option == NULL) return PRT_OK;
     return prt_error_set(error, PRT_E_USAGE, "port '%s': '%s' belongs to %s, and this is %s",

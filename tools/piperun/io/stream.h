@@ -38,6 +38,7 @@
  *   pgm   P2, P5 (and P3, P6: r, g, b successive); written P5, P6 with channels=3
  *   png   grey or r, g, b successive
  *   csv   a packet a line, its scalars separated by commas
+ *   jsonl a packet a line, as a value of JSON
  *   null  an empty source; a sink that takes everything
  *   gen   only a source: ramp, noise:SEED, zeros, each endless or with :COUNT
  *
@@ -74,6 +75,7 @@ enum prt_format {
     PRT_FORMAT_PGM,
     PRT_FORMAT_PNG,
     PRT_FORMAT_CSV,
+    PRT_FORMAT_JSONL,
     PRT_FORMAT_NULL,
     PRT_FORMAT_RAMP,
     PRT_FORMAT_NOISE,
@@ -123,18 +125,18 @@ struct prt_port_spec {
     bool headings;  /* the first line has names of columns */
     char separator; /* separator=C; 0: a comma */
     char comment;   /* comment=C; 0: there are none */
-    char *missing;  /* missing=TEXT; NULL: a missing number is an error */
+    char *missing;  /* missing=TEXT, of jsonl, too; NULL: a missing number is an error */
 };
 
 /* Parses `text`: PORT=PATH[,ITEM...].
  *   PATH   a file; `-` standard input or output; `null`; gen:ramp[:COUNT], gen:noise:SEED[:COUNT],
  *          gen:zeros[:COUNT].  It ends at the first comma.  `./null` names a file of that name.
- *   ITEM   raw  raw:TYPE  npy  wav  wav:TYPE  aiff  aiff:TYPE  flac  flac:TYPE  ogg  pgm  ppm  png  csv  null  rate=N  width=N  channels=N
+ *   ITEM   raw  raw:TYPE  npy  wav  wav:TYPE  aiff  aiff:TYPE  flac  flac:TYPE  ogg  pgm  ppm  png  csv  jsonl  null  rate=N  width=N  channels=N
  *          arrive=RATE  arrive=@FILE (arrival_text.h)  full  headings  separator=C  comment=C  missing=TEXT
  *   TYPE   bool i8..i64 u8..u64 f16 bf16 f32 f64, aliases s8..s64, each with le or be after it
  *   N      decimal, 1 to 2^31 - 1; COUNT and SEED decimal or 0x hexadecimal, below 2^64
  * Without a format the file's ending decides: .raw .bin .npy .wav .aiff .aif .flac .ogg .pgm .ppm .pnm .png
- * .csv .txt, or a TYPE (.f32, .s16le, .u8); `-` and paths under /dev/ are raw.  channels= overrides the
+ * .csv .txt .jsonl .ndjson, or a TYPE (.f32, .s16le, .u8); `-` and paths under /dev/ are raw.  channels= overrides the
  * number that ppm implies.  A second format, an option given twice, an unknown item, or an unknown ending
  * is PRT_E_USAGE, and the message lists the right ones.  On failure `*spec` is zeroed, else free it with
  * prt_port_spec_free. */
