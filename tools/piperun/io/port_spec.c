@@ -203,7 +203,7 @@ static enum prt_status take_spec_option(struct item_reader *reader, size_t optio
     const char *port = reader->spec->port, *name = options[option];
     uint64_t number, divisor = 1;
     if (reader->values[option] != 0)
-        return prt_error_set(error, PRT_E_USAGE, "port '%s': %s= stands there twice", port, name);
+        return prt_error_set(error, PRT_E_USAGE, "port '%s': %s= is given twice", port, name);
     if (!has_value || value.length == 0)
         return prt_error_set(error, PRT_E_USAGE,
                              "port '%s': %s= takes a whole number from 1 to %d, and there is none",
@@ -224,8 +224,7 @@ static enum prt_status take_arrivals(struct prt_port_spec *spec, struct piece va
                                      struct prt_error *error)
 {
     if (spec->arrive_packets != 0 || spec->arrive_path != NULL)
-        return prt_error_set(error, PRT_E_USAGE, "port '%s': arrive= stands there twice",
-                             spec->port);
+        return prt_error_set(error, PRT_E_USAGE, "port '%s': arrive= is given twice", spec->port);
     struct piece path = value;
     if (piece_skip(&path, "@") && path.length > 0) {
         spec->arrive_path = strndup(path.text, path.length);
@@ -264,8 +263,7 @@ static enum prt_status take_csv_option(struct prt_port_spec *spec, int option, s
     const char *name = mark_names[option];
     char *mark = option == MARK_SEPARATOR ? &spec->separator : &spec->comment;
     if (option == MARK_MISSING ? spec->missing != NULL : *mark != '\0')
-        return prt_error_set(error, PRT_E_USAGE, "port '%s': %s= stands there twice", spec->port,
-                             name);
+        return prt_error_set(error, PRT_E_USAGE, "port '%s': %s= is given twice", spec->port, name);
     if (option == MARK_MISSING && value.length > 0) {
         spec->missing = strndup(value.text, value.length);
         return spec->missing != NULL ? PRT_OK : prt_io_no_memory(error);
