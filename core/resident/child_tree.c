@@ -326,7 +326,7 @@ static int32_t ask_tree_done(struct kernel_launch_list *list, uint32_t event, ui
 /* ---- batches ---- */
 
 /* Checks that a firing and its tree have appended as many packets as declared, and notes how many. */
-static enum kernel_status settle_tree(struct core_tree *tree, uint64_t number)
+static enum kernel_status check_tree_packets(struct core_tree *tree, uint64_t number)
 {
     const struct core_resident *r = tree->resident;
     uint32_t outputs = root_interface(tree)->out_count;
@@ -355,7 +355,7 @@ static enum kernel_status execute_tree(struct core_tree *tree, uint64_t number)
     enum kernel_status status = begin_tree_firing(tree, &outermost);
     if (status == KERNEL_OK)
         status = execute_tree_launches(tree, 0, tree_frame(tree, 0)->list.count);
-    return status == KERNEL_OK ? settle_tree(tree, number) : status;
+    return status == KERNEL_OK ? check_tree_packets(tree, number) : status;
 }
 
 static struct core_tree *block_tree(const struct core_resident *r, uint32_t block)
@@ -397,7 +397,7 @@ const struct core_tree *core_tree_find_fault(const struct core_resident *r, uint
     const struct core_tree *tree;
     do
         tree = block_tree(r, block++);
-    while (block < r->blocks && (tree->stage != stage || tree->status == KERNEL_OK ||
-                                 tree->failed != firing));
+    while (block < r->blocks &&
+           (tree->stage != stage || tree->status == KERNEL_OK || tree->failed != firing));
     return tree;
 }

@@ -4,7 +4,7 @@
  *
  * The firings of a batch are divided among the workers.  The first thread of a worker executes a firing with its tree: the
  * body, which appends its launches to the worker's part of the device queue, and then these, deepest first, in order.
- * What has begun and has not ended is a stack of frames, one for each level, in memory.  So the thread's own stack grows
+ * Firings that have begun and have not ended are a stack of frames, one for each level, in memory.  So the thread's own stack grows
  * only by bodies that ask `done`, which execute launches while they wait for the answer.
  *
  * Each block of threads has a workspace, which holds what one tree needs at most:
@@ -40,7 +40,8 @@ struct core_tree_root {
     uint64_t frames_at, in_at, base_at, appended_at, out_at, produced_at, begin_at, heard_at;
     uint64_t cache_at, aside_at;
     uint64_t stride_bytes; /* of an entry */
-    uint64_t level_bytes;  /* from one level's `aside` to the next one's; 0: no body waits for another one */
+    uint64_t
+        level_bytes; /* from one level's `aside` to the next one's; 0: no body waits for another one */
 };
 
 /* Of an output of a stage. */
@@ -66,10 +67,10 @@ struct core_tree_frame {
     struct kernel_launch_list list; /* first: what its `done` gets is this */
     struct core_tree *tree;
     uint32_t interface, level;
-    uint64_t first_entry; /* of its launches in the cache */
-    uint64_t executed;    /* launches whose trees have been */
-    uint64_t before;      /* packets of the tree when the present launch began */
-    uint32_t groups;      /* of the present launch that have begun */
+    uint64_t first_entry;      /* of its launches in the cache */
+    uint64_t executed;         /* launches whose trees have been */
+    uint64_t before;           /* packets of the tree when the present launch began */
+    uint32_t groups;           /* of the present launch that have begun */
     enum kernel_status failed; /* of a launch that was executed for a question */
     bool set_aside;
 };

@@ -116,11 +116,11 @@ struct core_resident_stage {
 enum core_job_kind {
     CORE_JOB_RUN,   /* `batch` */
     CORE_JOB_TREES, /* `batch`, of a stage whose firings launch kernels */
-    CORE_JOB_ZERO, /* `bytes` from `to` on */
-    CORE_JOB_SUM,  /* for one block: `appended` of `count` firings becomes places */
-    CORE_JOB_MOVE, /* the packets of output `output` of `count` firings from `from` to `to` */
-    CORE_JOB_COPY, /* `bytes` from `from` to `to`, whole words of 8 bytes */
-    CORE_JOB_LEAVE /* the run has ended */
+    CORE_JOB_ZERO,  /* `bytes` from `to` on */
+    CORE_JOB_SUM,   /* for one block: `appended` of `count` firings becomes places */
+    CORE_JOB_MOVE,  /* the packets of output `output` of `count` firings from `from` to `to` */
+    CORE_JOB_COPY,  /* `bytes` from `from` to `to`, whole words of 8 bytes */
+    CORE_JOB_LEAVE  /* the run has ended */
 };
 
 struct core_job {

@@ -181,7 +181,7 @@ static uint64_t mail_log_distance(const struct core *core)
     return ALIGNMENT + (core->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-static void copy_table(void *to, const void *from, uint64_t count, size_t size)
+static void copy_tree_table(void *to, const void *from, uint64_t count, size_t size)
 {
     if (count > 0) memcpy(to, from, (size_t)count * size);
 }
@@ -202,13 +202,13 @@ static void fill_tree_tables(const struct prt_cuda_run *run, const struct layout
                                  .workspaces = on_device(arena, l->workspaces),
                                  .workspace_bytes = made->workspace_bytes};
     if (made->workspace_bytes == 0) return;
-    copy_table(copy + l->interfaces, c->interfaces, c->interface_count, sizeof *c->interfaces);
-    copy_table(copy + l->ports, c->interface_ports, c->interface_port_count,
-               sizeof *c->interface_ports);
-    copy_table(copy + l->launches, c->launches, c->launch_count, sizeof *c->launches);
-    copy_table(copy + l->entries, made->entries, c->interface_count, sizeof *made->entries);
-    copy_table(copy + l->roots, made->roots, core->stage_count, sizeof *made->roots);
-    copy_table(copy + l->outputs, made->outputs, core->output_count, sizeof *made->outputs);
+    copy_tree_table(copy + l->interfaces, c->interfaces, c->interface_count, sizeof *c->interfaces);
+    copy_tree_table(copy + l->ports, c->interface_ports, c->interface_port_count,
+                    sizeof *c->interface_ports);
+    copy_tree_table(copy + l->launches, c->launches, c->launch_count, sizeof *c->launches);
+    copy_tree_table(copy + l->entries, made->entries, c->interface_count, sizeof *made->entries);
+    copy_tree_table(copy + l->roots, made->roots, core->stage_count, sizeof *made->roots);
+    copy_tree_table(copy + l->outputs, made->outputs, core->output_count, sizeof *made->outputs);
 }
 
 /* Fills in a copy of the first part of the arena. */

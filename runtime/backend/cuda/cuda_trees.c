@@ -38,10 +38,11 @@ static bool fill_tree_outputs(const struct prt_container *c, const struct contai
     for (uint32_t o = 0; o < root->out_count; o++) {
         uint64_t width = c->interface_ports[root->first_port + root->in_count + o].width_bytes;
         uint64_t room;
-        outputs[o] = (struct core_tree_output){.width_bytes = width,
-                                               .least = c->outputs[node->first_output + o].push_least,
-                                               .most = c->outputs[node->first_output + o].push,
-                                               .aside_bytes = *bytes};
+        outputs[o] =
+            (struct core_tree_output){.width_bytes = width,
+                                      .least = c->outputs[node->first_output + o].push_least,
+                                      .most = c->outputs[node->first_output + o].push,
+                                      .aside_bytes = *bytes};
         if (__builtin_mul_overflow(most_of_body(c, o), width, &room) || room > SIZE_MAX / 4 ||
             __builtin_add_overflow(*bytes, align_up(room, ASIDE_ALIGNMENT), bytes))
             return false;
