@@ -20,6 +20,11 @@ static bool is_before_fusion(const struct inspection *inspection)
     return plan != NULL && plan->fusion != NULL && plan->fusion->composites.count > 0;
 }
 
+static bool has_timed_pace(const struct inspected_plan *plan)
+{
+    return plan != NULL && plan->timed_iterations > 0 && plan->timed_cycles < UINT64_MAX;
+}
+
 /* ---- JSON ---- */
 
 static void put_pace_ratio(struct json *json, const char *key, const struct pace *pace)
@@ -75,6 +80,15 @@ void performance_put_exact(struct json *json, const struct inspection *inspectio
                  performance != NULL && is_pace_known(&performance->at_depths) &&
                      performance->at_depths.exact);
     json_boolean(json, "latency", performance != NULL && performance->latency_exact);
+}
+
+void performance_put_timed(struct json *json, const struct inspected_plan *plan)
+{
+    if (!has_timed_pace(plan)) return;
+    json_begin(json, "throughput", '{');
+    json_number(json, "iterations", plan->timed_iterations);
+    json_number(json, "cycles", plan->timed_cycles);
+    json_end(json, '}');
 }
 
 /* ---- in words ---- */
@@ -172,11 +186,23 @@ static void print_advice(FILE *to, const struct inspection *inspection)
           to);
 }
 
+/* "throughput 64 iterations take 1000 cycles on sim16, once buffers are filled" */
+static void print_timed(FILE *to, const struct inspected_plan *plan)
+{
+    if (!has_timed_pace(plan)) return;
+    fprintf(to,
+            "throughput %" PRIu64 " iteration%s %" PRIu64
+            " cycle%s on %s, once buffers are filled\n",
+            plan->timed_iterations, plan->timed_iterations == 1 ? " takes" : "s take",
+            plan->timed_cycles, plural(plan->timed_cycles), plan->device);
+}
+
 void performance_print(FILE *to, const struct inspection *inspection)
 {
     const struct performance *performance = inspection->performance;
     if (performance == NULL) return;
     fputc('\n', to);
+    print_timed(to, inspection->plan);
     if (is_before_fusion(inspection))
         fputs("of the pipeline as it is written, before neighbours become one stage\n", to);
     /* "iteration 147 packets from 'cd', 160 packets to 'dat'", where rates are exact. */
@@ -195,7 +221,7 @@ void performance_print(FILE *to, const struct inspection *inspection)
         }
         if (shown > 0) fputc('\n', to);
     }
-    fputs("throughput ", to);
+    fputs("idealised, with free launches and any number of compute units:\nunlimited  ", to);
     print_pace(to, inspection, &performance->unlimited,
                "nothing but the depths of buffers limits it");
     fputs("at depths  ", to);
