@@ -7,6 +7,7 @@
 #include "compiler/optimize/fuse/fuse.h"
 #include "lang/devdesc.h"
 #include "base/plural.h"
+#include "compiler/ir/ratio.h"
 
 static bool is_pace_known(const struct pace *pace)
 {
@@ -22,7 +23,8 @@ static bool is_before_fusion(const struct inspection *inspection)
 
 static bool has_timed_pace(const struct inspected_plan *plan)
 {
-    return plan != NULL && plan->timed_iterations > 0 && plan->timed_cycles < UINT64_MAX;
+    return plan != NULL && plan->timed_iterations > 0 && plan->timed_cycles > 0 &&
+           plan->timed_cycles < UINT64_MAX;
 }
 
 /* ---- JSON ---- */
@@ -85,10 +87,11 @@ void performance_put_exact(struct json *json, const struct inspection *inspectio
 void performance_put_timed(struct json *json, const struct inspected_plan *plan)
 {
     if (!has_timed_pace(plan)) return;
-    json_begin(json, "throughput", '{');
-    json_number(json, "iterations", plan->timed_iterations);
-    json_number(json, "cycles", plan->timed_cycles);
-    json_end(json, '}');
+    uint64_t common = gcd64(plan->timed_iterations, plan->timed_cycles);
+    struct pace pace = {.kind = THROUGHPUT_RATIO,
+                        .iterations = plan->timed_iterations / common,
+                        .cycles = plan->timed_cycles / common};
+    put_pace_ratio(json, "iterations_per_cycle", &pace);
 }
 
 /* ---- in words ---- */
