@@ -138,7 +138,7 @@ GENERATED_C := -Wno-conversion -Wno-sign-conversion -Wno-sign-compare -Wno-unuse
 SHARED_PKGS  := libxxhash
 COMPILER_PKGS := jansson
 RUNTIME_PKGS := hwloc $(SHARED_PKGS)
-TOOL_PKGS    := libpng zlib
+TOOL_PKGS    := libpng zlib jansson
 LOADED_PKGS  := sndfile # piperun loads it when a file needs it; only tests link it
 once          = $(eval $(1) := $$(shell $(PKG_CONFIG) $(2)))$($(1))
 RUNTIME_CPP   = $(call once,RUNTIME_CPP,--cflags $(LOADED_PKGS) $(TOOL_PKGS) $(RUNTIME_PKGS))

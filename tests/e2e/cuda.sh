@@ -128,8 +128,8 @@ END
 for layout in sequence side-by-side groups; do
     "$PIPEC" --device=cuda --no-fuse --layout=$layout apart.pipe -o $layout.pbc
     same_apart() {
-        "$PIPERUN" --device cpu:1 $layout.pbc x=gen:ramp:50000 y=y.cpu.raw z=z.cpu.raw &&
-            "$PIPERUN" "${gpu[@]}" "$@" $layout.pbc x=gen:ramp:50000 y=y.gpu.raw z=z.gpu.raw && cmp y.cpu.raw y.gpu.raw && cmp z.cpu.raw z.gpu.raw
+        "$PIPERUN" --device cpu:1 "$layout.pbc" x=gen:ramp:50000 y=y.cpu.raw z=z.cpu.raw &&
+            "$PIPERUN" "${gpu[@]}" "$@" "$layout.pbc" x=gen:ramp:50000 y=y.gpu.raw z=z.gpu.raw && cmp y.cpu.raw y.gpu.raw && cmp z.cpu.raw z.gpu.raw
     }
     check "the bits are the same, $layout" same_apart
     check "and on a part of the GPU" same_apart --partition 'by-counts 2 2' --sub-device 1

@@ -151,7 +151,7 @@ static void specs_that_say_nothing_clear_are_usage_errors(void **state)
                            "in=a.raw,rate=1k",
                            "in=a.raw,rate=2147483648",
                            "in=a.raw,width=99999999999999999999999",
-                           "in=a.raw,height=3",
+                           "in=a.raw,height=x",
                            "in=gen:",
                            "in=gen:sine",
                            "in=gen:noise",
@@ -205,7 +205,8 @@ static void what_is_wrong_is_said_with_its_mend(void **state)
          "port 'y': 'F32' is a type, and a port needs a format; did you mean 'raw:F32'?"},
         {"y=a,mp3", "port 'y': 'mp3' is no format and no option of a port: raw raw:TYPE npy wav "
                     "aiff flac ogg pgm ppm png "
-                    "csv null rate=N width=N channels=N arrive=RATE arrive=@FILE full headings "
+                    "y4m csv jsonl null rate=N width=N height=N channels=N arrive=RATE "
+                    "arrive=@FILE full headings "
                     "separator=C comment=C missing=VALUE (a path "
                     "ends at its first comma)"},
         {"y=a.raw,", "port 'y': nothing follows a comma: leave it out, or name a format"},
@@ -216,7 +217,8 @@ static void what_is_wrong_is_said_with_its_mend(void **state)
          "u64 f16 bf16 f32 f64 (s16 is i16; with le or be after it)"},
         {"y=a,an_item_that_is_longer_than_32_bytes",
          "port 'y': 'an_item_that_is_longer_than_32_bytes' is no format and no option of a port: "
-         "raw raw:TYPE npy wav aiff flac ogg pgm ppm png csv null rate=N width=N channels=N "
+         "raw raw:TYPE npy wav aiff flac ogg pgm ppm png y4m csv jsonl null rate=N width=N "
+         "height=N channels=N "
          "arrive=RATE arrive=@FILE full headings separator=C comment=C missing=VALUE (a path ends "
          "at its first comma)"},
         {"x=a,arrive",
@@ -239,7 +241,8 @@ static void what_is_wrong_is_said_with_its_mend(void **state)
         {"y=a.mp3", "port 'y': the ending of 'a.mp3' names no format, as .raw .bin .npy .wav .aiff "
                     ".aif .flac .ogg .pgm "
                     ".pnm .ppm .png "
-                    ".csv .txt and those of types do (.f32 .s16le): name one, as in y=a.mp3,raw"},
+                    ".y4m .csv .txt .jsonl .ndjson and those of types do (.f32 .s16le): name one, "
+                    "as in y=a.mp3,raw"},
         {"y=gen:rmap:5", "port 'y': there is no generator 'gen:rmap'; did you mean 'gen:ramp'?"},
         {"y=gen:sine",
          "port 'y': 'gen:sine' is no generator: gen:ramp[:COUNT] gen:noise:SEED[:COUNT] "

@@ -232,7 +232,7 @@ struct prt_sink {
     struct prt_io_writer writer;
 };
 
-/* One pair per format: makes the object for a checked spec.  Only raw, npy, csv, null and gen:zeros
+/* One pair per format: makes the object for a checked spec.  Only raw, npy, csv, jsonl, null and gen:zeros
  * get records; images and wav get no f16 and bf16. */
 typedef enum prt_status prt_source_opener(const struct prt_port_spec *spec,
                                           const struct prt_packet *layout,
@@ -244,10 +244,11 @@ typedef enum prt_status prt_sink_opener(const struct prt_port_spec *spec,
                                         struct prt_sink **sink, struct prt_error *error);
 
 prt_source_opener prt_raw_source_open, prt_npy_source_open, prt_sound_source_open,
-    prt_pgm_source_open, prt_png_source_open, prt_csv_source_open, prt_null_source_open,
-    prt_generator_open;
+    prt_pgm_source_open, prt_png_source_open, prt_y4m_source_open, prt_csv_source_open,
+    prt_jsonl_source_open, prt_null_source_open, prt_generator_open;
 prt_sink_opener prt_raw_sink_open, prt_npy_sink_open, prt_wav_sink_open, prt_sound_sink_open,
-    prt_pgm_sink_open, prt_png_sink_open, prt_csv_sink_open, prt_null_sink_open;
+    prt_pgm_sink_open, prt_png_sink_open, prt_y4m_sink_open, prt_csv_sink_open, prt_jsonl_sink_open,
+    prt_null_sink_open;
 
 /* calloc for `bytes` with the ops and the type filled; NULL and `error` on failure. */
 struct prt_source *prt_source_make(size_t bytes, const struct prt_source_ops *ops,
