@@ -160,6 +160,7 @@ enum graph_least {
 struct graph_tradeoff {
     uint32_t component;
     uint64_t memory_bytes;       /* of the pipeline, with the minimum for the other parts */
+    uint64_t port_bytes;         /* beside these; 0 where ports are not counted */
     uint64_t iterations, cycles; /* in lowest terms; 0 cycles: unbounded */
     const uint64_t *depths;      /* by buffer */
 };
