@@ -47,6 +47,7 @@ struct live_library {
     int (*close)(void *pcm);
     const char *(*strerror)(int error);
     int (*set_error_handler)(error_handler *handler);
+    int (*free_configuration)(void); /* snd_config_update_free_global */
 };
 
 /* An open device. */
@@ -97,7 +98,8 @@ static bool find_live_functions(struct live_library *library)
                 {"snd_pcm_drain", &library->drain},
                 {"snd_pcm_close", &library->close},
                 {"snd_strerror", &library->strerror},
-                {"snd_lib_error_set_handler", &library->set_error_handler}};
+                {"snd_lib_error_set_handler", &library->set_error_handler},
+                {"snd_config_update_free_global", &library->free_configuration}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         void *address = dlsym(library->handle, rows[i].symbol);
         if (address == NULL) return false;
@@ -168,6 +170,7 @@ static const char *live_remedy(const char *name)
 static void close_device(struct live_device *device)
 {
     if (device->pcm != NULL) (void)device->library.close(device->pcm);
+    if (device->library.free_configuration != NULL) (void)device->library.free_configuration();
     if (device->library.handle != NULL) (void)dlclose(device->library.handle);
     free(device->name);
     *device = (struct live_device){.pcm = NULL};
