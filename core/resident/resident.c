@@ -45,10 +45,12 @@ static void copy_words(const struct core_job *job, struct crew crew)
     core_fence_system();
 }
 
-/* Makes places of numbers: row i has the packets of the firings before i, the last row those of all.  One block. */
+/* Makes places of numbers: row i has the packets of the firings before i, the last row and `results` those of all.  One
+ * block. */
 static void sum_appended(struct core_resident *r, const struct core_job *job)
 {
-    uint32_t outputs = core_stage(r->core, job->stage)->output_count;
+    const struct core_stage *stage = core_stage(r->core, job->stage);
+    uint32_t outputs = stage->output_count;
     uint64_t thread = core_thread(), part = (job->count + r->threads - 1) / r->threads;
     uint64_t begin = thread * part, end = begin + part;
     if (end > job->count) end = job->count;
@@ -65,7 +67,8 @@ static void sum_appended(struct core_resident *r, const struct core_job *job)
             r->appended[i * outputs + q] = place;
             place += packets;
         }
-        if (begin < job->count && end == job->count) r->appended[end * outputs + q] = place;
+        if (begin < job->count && end == job->count)
+            r->results[stage->first_output + q] = r->appended[end * outputs + q] = place;
         core_barrier();
     }
 }
@@ -179,7 +182,8 @@ static void worker_loop(struct core_resident *r, const struct seat *seat)
         if (core_thread() == 0) {
             await_earlier_orders(r, station, order->done_before);
             core_fence_packets();
-            if (order->times != NULL && seat->worker == 0) order->times->begin = core_now(r);
+            bool begins = order->job.kind == CORE_JOB_RUN && seat->worker == 0;
+            if (order->times != NULL && begins) order->times->begin = core_now(r);
         }
         core_barrier();
         execute_part(r, order, seat, workers);
@@ -352,14 +356,21 @@ static void pass_on_packets(const struct core_resident *r)
     if (r->open_stations > 1) core_fence_device();
 }
 
-static void execute_job_by(struct core_resident *r, struct core_station *station,
-                           const struct core_job *job, uint32_t workers)
+/* A job of the batch.  `times`: of the launch, or NULL. */
+static void post_job(struct core_resident *r, struct core_station *station,
+                     const struct core_job *job, struct core_times *times, uint32_t workers)
 {
     struct core_order *order = next_order(r, station);
     order->job = *job;
-    order->times = NULL;
+    order->times = times;
     core_copy_batch(&order->batch, &r->batch);
     post_order(station, order, workers);
+}
+
+static void execute_job_by(struct core_resident *r, struct core_station *station,
+                           const struct core_job *job, uint32_t workers)
+{
+    post_job(r, station, job, NULL, workers);
     await_done(r, station, station->done_wanted);
     pass_on_packets(r);
 }
@@ -416,11 +427,11 @@ static void open_resident_batch(struct core_resident *r, uint32_t index, bool fi
     struct core_stage *stage = core_stage(r->core, index);
     const struct core_resident_stage *own = &r->stages[index];
     bool apart = !finish && executes_apart(own);
-    uint64_t *produced = core_produced(r->core) + stage->first_output;
+    uint64_t *results = r->results + stage->first_output;
     open_inputs(r, stage, finish);
     open_resident_outputs(r, stage, apart && !stage->exact);
     for (uint32_t i = 0; i < stage->output_count && !apart; i++)
-        produced[i] = 0;
+        results[i] = 0;
     r->fault = (struct kernel_fault){.firing = 0};
     *batch = (struct kernel_batch){
         .arguments = own->arguments,
@@ -429,7 +440,7 @@ static void open_resident_batch(struct core_resident *r, uint32_t index, bool fi
         .in = r->in + stage->first_input,
         .out = r->out + stage->first_output,
         .left = finish ? r->left + stage->first_input : NULL,
-        .produced = apart ? r->appended : produced,
+        .produced = apart ? r->appended : results,
         .first_firing = stage->firings,
         .count = finish ? 1 : stage->batch,
         .completed = &stage->completed,
@@ -481,26 +492,53 @@ static enum kernel_status repeat_firing(struct core_resident *r, uint32_t index,
     return status;
 }
 
-/* Moves the packets of the first `count` firings from scratch memory to the out-windows. */
-static void gather_stage_packets(struct core_resident *r, uint32_t index, uint64_t count)
+/* Jobs that move the packets of the first `count` firings, 1.., from scratch memory to the out-windows.  After them `results`
+ * has their numbers. */
+static void post_moves(struct core_resident *r, uint32_t index, uint64_t count,
+                       struct core_times *times)
 {
     const struct core_stage *stage = core_stage(r->core, index);
     struct core_job job = {.kind = CORE_JOB_SUM, .stage = index, .count = count};
-    uint64_t *produced = core_produced(r->core) + stage->first_output;
     struct core_station *station = stage_station(r, index);
-    if (count > 0) execute_job(r, station, &job, 1);
-    core_fence_device();
-    open_resident_outputs(r, stage, true);
+    post_job(r, station, &job, times, 1);
     for (uint32_t i = 0; i < stage->output_count; i++) {
-        produced[i] = count > 0 ? r->appended[count * stage->output_count + i] : 0;
         job = (struct core_job){.kind = CORE_JOB_MOVE,
                                 .stage = index,
                                 .output = i,
                                 .count = count,
                                 .from = r->out[stage->first_output + i],
                                 .to = written_window(r, core_output(r->core, stage, i))};
-        if (produced[i] > 0) execute_job(r, station, &job, count);
+        post_job(r, station, &job, times, workers_for(r, station, count));
     }
+}
+
+/* Reports to the core how many packets a launch has appended, which has been executed. */
+static void take_results(struct core_resident *r, const struct core_stage *stage)
+{
+    uint64_t *produced = core_produced(r->core) + stage->first_output;
+    core_fence_device();
+    for (uint32_t i = 0; i < stage->output_count; i++)
+        produced[i] = r->results[stage->first_output + i];
+}
+
+static void gather_packets(struct core_resident *r, uint32_t index, uint64_t count)
+{
+    const struct core_stage *stage = core_stage(r->core, index);
+    struct core_station *station = stage_station(r, index);
+    for (uint32_t i = 0; i < stage->output_count; i++)
+        r->results[stage->first_output + i] = 0;
+    open_resident_outputs(r, stage, true); /* a firing that was repeated has moved them */
+    if (count > 0) post_moves(r, index, count, NULL);
+    await_done(r, station, station->done_wanted);
+    take_results(r, stage);
+}
+
+/* There is one scratch memory.  The jobs of a station follow each other; those of another one are waited for. */
+static void claim_scratch(struct core_resident *r, struct core_station *station)
+{
+    if (r->scratch_station != NULL && r->scratch_station != station)
+        await_done(r, r->scratch_station, r->scratch_done);
+    r->scratch_station = station;
 }
 
 static enum kernel_status run_threads(struct core_resident *r, uint32_t index)
@@ -534,8 +572,10 @@ static enum kernel_status run_apart(struct core_resident *r, uint32_t index)
 {
     const struct core_stage *stage = core_stage(r->core, index);
     bool trees = (r->stages[index].flags & CORE_RESIDENT_TREES) != 0;
+    if (!stage->exact) claim_scratch(r, stage_station(r, index));
     enum kernel_status status = trees ? run_trees(r, index) : run_threads(r, index);
-    if (!stage->exact) gather_stage_packets(r, index, stage->completed);
+    if (!stage->exact) gather_packets(r, index, stage->completed);
+    r->scratch_done = stage_station(r, index)->done_wanted;
     return status;
 }
 
@@ -582,6 +622,7 @@ static void log_executed(struct core_resident *r, const struct core_pending *lau
                                          .dispatched = launch->begin,
                                          .begin = launch->times.begin,
                                          .end = launch->times.end};
+    if (!stage->exact) take_results(r, stage);
     core_log_launch(r, &entry);
 }
 
@@ -652,6 +693,7 @@ __attribute__((noinline)) static void execute_launch(struct core_resident *r, ui
         if ((own->flags & CORE_RESIDENT_ZEROED) != 0) zero_stage_outputs(r, index);
         status = call_alone(r, index, own->run);
     }
+    if (finish || !executes_apart(own)) take_results(r, core_stage(r->core, index));
     uint64_t end = core_now(r);
     r->launches++;
     if (status != KERNEL_OK) completion->fault = r->fault;
@@ -660,28 +702,44 @@ __attribute__((noinline)) static void execute_launch(struct core_resident *r, ui
     look_at_mail(r, end);
 }
 
-/* Is it one job, of which the scheduler needs no more than that it has been executed? */
-static bool is_one_run(const struct core_resident *r, uint32_t index)
+/* Can the machine go on while it is executed? */
+static bool goes_on(const struct core_resident *r, uint32_t index)
 {
-    return r->stages[index].flags == CORE_RESIDENT_THREADS && core_stage(r->core, index)->exact;
+    const uint32_t whole = CORE_RESIDENT_ZEROED | CORE_RESIDENT_ENDS | CORE_RESIDENT_TREES;
+    return (r->stages[index].flags & whole) == 0;
 }
 
-static void post_launch(struct core_resident *r, uint32_t index)
+/* A launch of firings that one thread executes is executed by the first worker, again and again: so it finds its state. */
+static void post_firings(struct core_resident *r, uint32_t index, struct core_pending *pending)
 {
     struct core_station *station = stage_station(r, index);
-    uint64_t now = core_now(r);
     struct core_order *order = next_order(r, station);
+    bool threads = (r->stages[index].flags & CORE_RESIDENT_THREADS) != 0;
     open_resident_batch(r, index, false, &order->batch);
-    uint32_t workers = workers_for(r, station, order->batch.count);
+    order->batch.completed = &pending->completed;
+    uint32_t workers = threads ? workers_for(r, station, order->batch.count) : 1;
+    if (!core_stage(r->core, index)->exact) core_copy_batch(&r->batch, &order->batch);
     attach_windows(order, core_stage(r->core, index));
     order->job.kind = CORE_JOB_RUN;
     order->job.stage = index;
     order->job.entry = r->stages[index].run;
-    struct core_pending *pending = &station->pending[station->pending_next];
-    *pending =
-        (struct core_pending){.stage = index, .begin = now, .done = station->done_wanted + workers};
     order->times = r->log != NULL ? &pending->times : NULL;
     post_order(station, order, workers);
+}
+
+static void post_launch(struct core_resident *r, uint32_t index)
+{
+    const struct core_stage *stage = core_stage(r->core, index);
+    struct core_station *station = stage_station(r, index);
+    bool moves = !stage->exact && executes_apart(&r->stages[index]);
+    uint64_t now = core_now(r);
+    struct core_pending *pending = &station->pending[station->pending_next];
+    *pending = (struct core_pending){.stage = index, .begin = now};
+    if (moves) claim_scratch(r, station);
+    post_firings(r, index, pending);
+    if (moves) post_moves(r, index, stage->batch, r->log != NULL ? &pending->times : NULL);
+    if (moves) r->scratch_done = station->done_wanted;
+    pending->done = station->done_wanted;
     if (++station->pending_next == station->pending_room) station->pending_next = 0;
     station->pending_count++;
     r->pending_count++;
@@ -702,6 +760,8 @@ static uint32_t take_executed(struct core_resident *r, struct core_station *stat
         station->pending_logged -= measured;
         uint64_t begin = measured ? first->times.begin : first->begin;
         uint64_t end = measured ? first->times.end : now;
+        const struct core_stage *stage = core_stage(r->core, first->stage);
+        if (!stage->exact) take_results(r, stage);
         fill_completion(&core_completions(r->core)[count], first->stage, begin, end, KERNEL_OK);
         station->pending_count--;
         if (++station->pending_first == station->pending_room) station->pending_first = 0;
@@ -732,7 +792,7 @@ static uint32_t take_pending(struct core_resident *r)
 bool core_resident_launch(void *context, uint32_t stage, bool finish)
 {
     struct core_resident *r = context;
-    bool executes = !finish && !is_one_run(r, stage);
+    bool executes = !finish && !goes_on(r, stage);
     if (finish)
         r->finishes[r->finish_count++] = stage;
     else if (executes)

@@ -42,11 +42,16 @@
  * The scheduler reads its block again and again, and only it writes there.  So it keeps what it has read in its cache: it
  * orders its reads after the writes of workers only where it reads such writes (`core_fence_device`).
  *
- * The machine goes on while a launch of one job `run` is executed.  It finds such launches complete when it waits.  All
- * others are executed as a whole, after the launches of the same station before them, before the machine goes on.
+ * Firings that follow each other (with state) are a job `run` for the first worker of the station, always the same one.
  *
- * If a firing stops or faults, the scheduler executes it again, with a record, after the firings before it.
- * A `finish` is executed when the machine waits.
+ * The machine goes on while these jobs are executed, and finds the launch complete when it waits.  The order in its station
+ * is enough for that: the places where jobs read and write are known before, and how many packets there are is read when
+ * the last job has been executed.  Jobs write that to `results`, not to the block of the core, which the host may have.
+ *
+ * Launches that may stop or fault, that launch kernels, or whose out-windows are zeroed are executed as a whole, after the
+ * launches of the same station before them, before the machine goes on: so nothing has been executed after a fault.  If
+ * their firings follow each other, the scheduler's thread executes them.  If a firing stops or faults, the scheduler
+ * executes it again, with a record, after the firings before it.  A `finish` is executed when the machine waits.
  *
  * The host.  The block of the core lies in the device's memory.  While the run rests, the host has a copy of it:
  *
@@ -164,6 +169,7 @@ struct core_pending {
     uint32_t stage;
     uint64_t begin;          /* nanoseconds */
     uint64_t done;           /* `done` when it has been executed */
+    uint64_t completed;      /* not read: firings neither stop nor fault */
     struct core_times times; /* if the run is measured */
 };
 
@@ -199,11 +205,14 @@ struct core_resident {
     struct kernel_window *places; /* by input: 2-D windows */
     uint64_t *left;               /* by input */
     void **out;                   /* by output: windows, or scratch memory */
-    uint32_t *finishes;           /* stages whose finish has been launched and not executed */
-    uint8_t *scratch;             /* of bounded rates */
-    uint64_t *appended;           /* by firing and output, and one row more */
-    uint64_t *sums;               /* by thread of a block */
-    uint32_t *multiprocessors;    /* by block: which one it is on */
+    uint64_t *results;  /* by output: packets that the last launch of its stage has appended */
+    uint32_t *finishes; /* stages whose finish has been launched and not executed */
+    uint8_t *scratch;   /* of bounded rates */
+    uint64_t *appended; /* by firing and output, and one row more */
+    uint64_t *sums;     /* by thread of a block */
+    struct core_station *scratch_station; /* whose jobs used the scratch memory last; NULL: none */
+    uint64_t scratch_done;                /* `done` of it when they have been executed */
+    uint32_t *multiprocessors;            /* by block: which one it is on */
     uint8_t *executed; /* by stage and block: 1, if the block has executed firings of the stage */
     struct core_trees trees;
     uint32_t finish_count, station_count;

@@ -5,7 +5,7 @@
  * The scheduler's side: next_order, post_order, await_done.  The workers': await_order, worker_loop.  A place has room for
  * one order after the other; `head` is one word, and the rest of the order is written before it.
  *
- * These are the workers and the orders of one station.  Stations share nothing but the scheduler, which waits for any of them.
+ * A launch is one order, or several that follow each other (post_moves).  These are the workers and the orders of one station.  Stations share nothing but the scheduler, which waits for any of them.
  *
  * Holds: each order is executed once by each of its workers and by no other one, when all orders before it have been
  * executed; no worker reads an order that is being written; everything ends.

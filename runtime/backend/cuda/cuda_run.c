@@ -37,7 +37,7 @@ struct layout {
     uint64_t resident, stages, stations, rings;
     uint64_t interfaces, ports, launches, entries, roots, outputs; /* of struct core_trees */
     uint64_t multiprocessors, executed;                            /* then: */
-    uint64_t in, places, left, out, finishes, pending, sums, core;
+    uint64_t in, places, left, out, results, finishes, pending, sums, core;
     uint64_t appended, scratch, workspaces;
     uint64_t filled; /* bytes that the host fills: up to `executed` and these */
     uint64_t bytes;
@@ -129,6 +129,7 @@ static bool lay_out_memory(const struct prt_cuda_run *run, struct layout *l)
            add_room(&l->places, &end, core->input_count, sizeof(struct kernel_window)) &&
            add_room(&l->left, &end, core->input_count, sizeof(uint64_t)) &&
            add_room(&l->out, &end, core->output_count, sizeof(void *)) &&
+           add_room(&l->results, &end, core->output_count, sizeof(uint64_t)) &&
            add_room(&l->finishes, &end, core->stage_count, sizeof(uint32_t)) &&
            add_room(&l->pending, &end, core->stage_count, sizeof(struct core_pending)) &&
            add_room(&l->sums, &end, run->threads, sizeof(uint64_t)) &&
@@ -236,6 +237,7 @@ static void fill_arena(const struct prt_cuda_run *run, const struct layout *l, u
         .places = on_device(arena, l->places),
         .left = on_device(arena, l->left),
         .out = on_device(arena, l->out),
+        .results = on_device(arena, l->results),
         .finishes = on_device(arena, l->finishes),
         .scratch = on_device(arena, l->scratch),
         .appended = on_device(arena, l->appended),
