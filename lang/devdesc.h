@@ -58,12 +58,11 @@ struct devdesc {
         launch_cleanup_cycles; /* of a full packet */
     uint32_t processes_ahead;  /* 1: a packet is processed while launches before it execute */
     uint32_t launches_overlap; /* 1: launches of a queue that do not depend on each other do */
-    uint32_t memory_shared;    /* 1: launches on different CUs share the bandwidth while they use it */
     uint32_t switch_cycles;    /* a sub-device goes over to another stage */
     uint32_t device_queue_entries;
     /* a kernel launched by a kernel: of its parent, to issue it; before its own code begins */
     uint32_t child_issue_cycles, child_start_cycles;
-    uint32_t cores_per_cu; /* warps that a CU executes at a time */
+    uint32_t cores_per_cu;               /* warps that a CU executes at a time */
     uint32_t instruction_latency_cycles; /* from an instruction of a warp to its next one */
     /* The index generator of a CU (lang/index_generator.md). */
     uint32_t index_register_bits;

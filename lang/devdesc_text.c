@@ -59,8 +59,7 @@ static void add_later_fields(struct text *text, const struct devdesc *d)
     if (d->costs.load_line_bytes > 0) add_number(text, "load_line", d->costs.load_line_bytes);
     if (d->costs.store_line_bytes > 0) add_number(text, "store_line", d->costs.store_line_bytes);
     if (d->costs.line != 1) add_number(text, "cost_line", d->costs.line);
-    if (d->costs.unrolled_rounds > 0)
-        add_number(text, "unrolled_rounds", d->costs.unrolled_rounds);
+    if (d->costs.unrolled_rounds > 0) add_number(text, "unrolled_rounds", d->costs.unrolled_rounds);
     if (d->resident_warps > 0) add_number(text, "resident_warps", d->resident_warps);
     if (d->warp_residence_cycles > 0)
         add_number(text, "warp_residence_cycles", d->warp_residence_cycles);

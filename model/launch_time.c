@@ -74,12 +74,10 @@ struct prt_launch_work prt_launch_work(const struct devdesc *description, uint32
     return work;
 }
 
-static struct core_timing_execution execution_of(const struct devdesc *description,
-                                                 uint32_t cu_count,
-                                                 const struct prt_kernel_object *object,
-                                                 const struct prt_launch_costs *costs,
-                                                 uint64_t firings, struct core_timing_cu *cus,
-                                                 struct prt_launch_before *before)
+static struct core_timing_execution
+execution_of(const struct devdesc *description, uint32_t cu_count,
+             const struct prt_kernel_object *object, const struct prt_launch_costs *costs,
+             uint64_t firings, struct core_timing_cu *cus, struct prt_launch_before *before)
 {
     uint64_t bytes = moved_bytes(object);
     bool equal = costs->warp_cycles == NULL;
@@ -122,7 +120,7 @@ static bool may_overlap(const struct devdesc *description, const struct prt_queu
            record->index_cycles == 0 && record->device_queue_cycles == 0;
 }
 
-/* What is left of its parts after the launch before it, when it has executed up to that moment. */
+/* Cuts its parts to the time after the launch before it, when it has executed up to that moment. */
 static void end_overlapped(struct prt_launch_record *record, uint64_t executed_cycles)
 {
     uint64_t there = core_cycles_add(record->begin_cycles, record->launch_cycles);
@@ -165,8 +163,7 @@ void prt_launch_settle(struct prt_queue_table *queues, const struct devdesc *des
         launch_cycles(description, &costs->packet, processed, record->begin_cycles);
     if (may_overlap(description, queue, free_at, record)) {
         queue->handed_cycles = processed;
-        end_overlapped(record,
-                       core_timing_overlap(processed, &execution, &queue->pipes));
+        end_overlapped(record, core_timing_overlap(processed, &execution, &queue->pipes));
     } else {
         queue->handed_cycles = core_cycles_add(record->begin_cycles, record->launch_cycles);
         end_after_parts(record);

@@ -46,7 +46,8 @@ uint64_t prt_launch_warps_most(const struct prt_kernel_object *object);
 /* The work of a launch on its compute units, part by part; precedence.h subtracts finished work. */
 struct prt_launch_work {
     struct core_timing_work timing;
-    uint64_t both_ways_cycles, flow_cycles; /* of memory: while the first and last bytes are on their way, and between */
+    uint64_t both_ways_cycles,
+        flow_cycles; /* of memory: while the first and last bytes are on their way, and between */
     uint32_t group_warps;  /* warps of a work-group */
     uint64_t firings;      /* firings that follow each other */
     uint64_t child_cycles; /* the longest firing among those launched: a unit of the next member */

@@ -38,7 +38,7 @@ struct prt_queue {
      * that launch. */
     uint64_t handed_cycles, ended_cycles;
     struct core_timing_pipes pipes; /* of its compute units, as far as its own launches use them */
-    uint32_t *neighbours; /* queues whose sub-devices share CUs with this one's */
+    uint32_t *neighbours;           /* queues whose sub-devices share CUs with this one's */
     uint32_t neighbour_count;
 };
 

@@ -45,12 +45,12 @@ static bool is_varying_leaf(const struct kx *x, void *data)
     }
 }
 
-static bool varies(const struct coalesce *c, const struct kx *x)
+static bool varies_by_lane(const struct coalesce *c, const struct kx *x)
 {
     return kx_any(x, is_varying_leaf, (void *)c);
 }
 
-static void mark_varying(struct coalesce *c, const struct variable *v)
+static void mark_lane_varying(struct coalesce *c, const struct variable *v)
 {
     if (v->kind != VARIABLE_LOCAL || c->varying[v->index]) return;
     c->varying[v->index] = c->changed = true;
@@ -59,24 +59,25 @@ static void mark_varying(struct coalesce *c, const struct variable *v)
 static bool spread_by_assignment(const struct kx *x, void *data)
 {
     struct coalesce *c = data;
-    if (x->kind != KX_ASSIGN || (!varies(c, x->right) && !varies(c, x->left))) return false;
+    if (x->kind != KX_ASSIGN || (!varies_by_lane(c, x->right) && !varies_by_lane(c, x->left)))
+        return false;
     const struct kx *whole = x->left;
     while (whole->kind == KX_INDEX || whole->kind == KX_MEMBER)
         whole = whole->left;
-    if (whole->kind == KX_VARIABLE) mark_varying(c, whole->variable);
+    if (whole->kind == KX_VARIABLE) mark_lane_varying(c, whole->variable);
     return false;
 }
 
 static bool spread_by_declaration(const struct ks *s, void *data)
 {
     struct coalesce *c = data;
-    if (s->kind == KS_DECLARE && s->expr != NULL && varies(c, s->expr))
-        mark_varying(c, s->variable);
+    if (s->kind == KS_DECLARE && s->expr != NULL && varies_by_lane(c, s->expr))
+        mark_lane_varying(c, s->variable);
     return false;
 }
 
 /* Lanes are in lock step: control makes no variable differ that all lanes change in the same way. */
-static void find_varying(struct coalesce *c)
+static void find_lane_varying(struct coalesce *c)
 {
     do {
         c->changed = false;
@@ -86,7 +87,7 @@ static void find_varying(struct coalesce *c)
 
 /* ---- places ---- */
 
-static bool declares(const struct ks *s, void *data)
+static bool declares_variable(const struct ks *s, void *data)
 {
     return s->kind == KS_DECLARE && s->variable == data;
 }
@@ -96,7 +97,7 @@ static bool lane_step(const struct coalesce *c, const struct kx *x, int64_t *ste
 static bool step_of_variable(const struct coalesce *c, const struct variable *v, int64_t *step)
 {
     if (v->kind != VARIABLE_LOCAL || ks_assigns(c->kernel->body, v)) return false;
-    const struct ks *declaration = ks_find(c->kernel->body, declares, (void *)v);
+    const struct ks *declaration = ks_find(c->kernel->body, declares_variable, (void *)v);
     return declaration != NULL && declaration->expr != NULL &&
            lane_step(c, declaration->expr, step);
 }
@@ -132,7 +133,7 @@ static bool step_of_binary(const struct coalesce *c, const struct kx *x, int64_t
 static bool lane_step(const struct coalesce *c, const struct kx *x, int64_t *step)
 {
     *step = 0;
-    if (x == NULL || !varies(c, x)) return true;
+    if (x == NULL || !varies_by_lane(c, x)) return true;
     switch (x->kind) {
     case KX_ITEM: *step = x->dimension == ITEM_X; return true;
     case KX_CONVERT: return type_is_integer(x->left->type) && lane_step(c, x->left, step);
@@ -168,8 +169,8 @@ static uint32_t lines_of(const struct coalesce *c, const struct access *a)
     if (firings > most / width) firings = most / width;
     if (lane_step(c, a->index, &own)) {
         int64_t step = (int64_t)firings + own;
-        lines = coalesced_lines(c->lanes, (uint64_t)(step < 0 ? -step : step) * width, width,
-                                a->line);
+        lines =
+            coalesced_lines(c->lanes, (uint64_t)(step < 0 ? -step : step) * width, width, a->line);
     } else {
         uint64_t window = a->window > most / width ? most : a->window * width;
         lines = gathered_lines(c->lanes, firings * width, window, width, a->line);
@@ -217,8 +218,8 @@ void coalesce_accesses(struct kernel *kernel, const struct devdesc *device)
     if ((!loads && !stores) || kernel->foreign != NULL || kernel->phases == 0) return;
     struct arena *scratch = arena_create();
     struct coalesce c = {.kernel = kernel, .device = device, .lanes = device->lanes, .rows = 1};
-    bool alone = kernel->states.count > 0 || kernel->is_child ||
-                 kernel_launches_any(&kernel->launches);
+    bool alone =
+        kernel->states.count > 0 || kernel->is_child || kernel_launches_any(&kernel->launches);
     c.varying = ARENA_ARRAY(scratch, bool, kernel->local_count + 1);
     if (kernel->grouped && kernel->group[0] < device->lanes) {
         c.lanes = kernel->group[0];
@@ -226,7 +227,7 @@ void coalesce_accesses(struct kernel *kernel, const struct devdesc *device)
     } else if (!kernel->grouped && alone) {
         c.lanes = 1;
     }
-    find_varying(&c);
+    find_lane_varying(&c);
     ks_any(kernel->body, stores ? count_stored_lines : NULL, loads ? count_loaded_lines : NULL, &c);
     arena_destroy(scratch);
 }

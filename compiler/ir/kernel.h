@@ -154,7 +154,8 @@ struct kx {
     bool postfix;           /* ASSIGN: the value is the old one (i++) */
     uint32_t port;          /* PEEK, WINDOW, LEFT: index into kernel->in */
     uint32_t dimension;     /* ITEM */
-    uint32_t lines; /* PEEK, WINDOW: of memory, that a warp touches; 0: these do not count.  Filled by bodies/coalesce */
+    uint32_t
+        lines; /* PEEK, WINDOW: of memory, that a warp touches; 0: these do not count.  Filled by bodies/coalesce */
     /* Regions of kernel->costs.  LOGICAL, SELECT: the regions of `right` and `third`.  CALL: the region
      * that gets the cycles counted in the function.  0: none.  Filled by bodies/cost. */
     uint32_t regions[2];

@@ -75,12 +75,12 @@ static uint64_t flow_cycles(const struct devdesc *description, uint32_t cu_count
     return share > 0 ? scale_up(bytes, description->cu_count, share) : 0;
 }
 
-static uint64_t greater(uint64_t a, uint64_t b)
+static uint64_t greater_cycles(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
 
-/* What misses the caches waits for its turn there, too: it comes later the more is under way. */
+/* Bytes that miss the caches wait for their turn there, too: they come later the more is under way. */
 static uint64_t limited_cycles(const struct devdesc *description, uint32_t cu_count,
                                const struct core_timing_work *work)
 {
@@ -107,10 +107,10 @@ uint64_t core_timing_memory(const struct devdesc *description, uint32_t cu_count
         flow_cycles(description, cu_count, missed, description->memory_bytes_per_cycle);
     uint64_t caches =
         flow_cycles(description, cu_count, work->memory_bytes, description->cache_bytes_per_cycle);
-    uint64_t limited = greater(limited_cycles(description, cu_count, work),
-                               residence_cycles(description, cu_count, work));
+    uint64_t limited = greater_cycles(limited_cycles(description, cu_count, work),
+                                      residence_cycles(description, cu_count, work));
     return core_cycles_add(core_timing_both_ways(description, work),
-                           greater(greater(memory, caches), limited));
+                           greater_cycles(greater_cycles(memory, caches), limited));
 }
 
 /* ---- places of compute units ---- */
@@ -296,22 +296,23 @@ static uint64_t latency_cycles(const struct devdesc *description, uint32_t cu_co
     uint64_t sum = serial_cycles(work), longest = work->warps > 0 ? work->warp_cycles : 0;
     if (work->serial) return core_cycles_multiply(sum, latency);
     for (uint64_t i = 0; work->each != NULL && i < work->warps; i++)
-        longest = i == 0 ? work->each[0] : greater(longest, work->each[i]);
+        longest = i == 0 ? work->each[0] : greater_cycles(longest, work->each[i]);
     uint64_t there = resident_warps(work, cu_count);
     uint64_t in_turn = there > 0 ? scale_up(sum, latency, there) : 0;
-    return greater(core_cycles_multiply(longest, latency), in_turn);
+    return greater_cycles(core_cycles_multiply(longest, latency), in_turn);
 }
 
-/* What is left, when the instructions have been issued. */
+/* Adds the time after the last instruction has been issued. */
 static void add_latencies(const struct devdesc *description, uint32_t cu_count,
                           const struct core_timing_work *work, struct core_timing_execution *out)
 {
     out->issue_cycles = out->compute_cycles;
-    out->compute_cycles = greater(out->issue_cycles, latency_cycles(description, cu_count, work));
+    out->compute_cycles =
+        greater_cycles(out->issue_cycles, latency_cycles(description, cu_count, work));
     out->memory_cycles = core_timing_memory(description, cu_count, work);
     out->both_ways_cycles = core_timing_both_ways(description, work);
-    out->execute_cycles = greater(core_cycles_add(out->both_ways_cycles, out->compute_cycles),
-                                  out->memory_cycles);
+    out->execute_cycles = greater_cycles(
+        core_cycles_add(out->both_ways_cycles, out->compute_cycles), out->memory_cycles);
 }
 
 static bool is_listed(const struct core_timing_work *work)
@@ -414,7 +415,7 @@ struct core_timing_cut core_timing_cut(const struct devdesc *description, uint32
                            : cut_listed(cu_count, cores, work, group_warps, at_cycles, cus);
     struct core_timing_work begun = *work;
     begun.warps = cut.warps;
-    cut.cycles = greater(cut.cycles, latency_cycles(description, cu_count, &begun));
+    cut.cycles = greater_cycles(cut.cycles, latency_cycles(description, cu_count, &begun));
     return cut;
 }
 
@@ -427,12 +428,12 @@ uint64_t core_timing_overlap(uint64_t start_cycles, const struct core_timing_exe
     uint64_t there = core_cycles_add(start_cycles, way);
     uint64_t end = core_cycles_add(there, execution->compute_cycles);
     pipes->issued_cycles =
-        core_cycles_add(greater(there, pipes->issued_cycles), execution->issue_cycles);
-    end = greater(end, pipes->issued_cycles);
+        core_cycles_add(greater_cycles(there, pipes->issued_cycles), execution->issue_cycles);
+    end = greater_cycles(end, pipes->issued_cycles);
     if (execution->memory_cycles > 0) {
         uint64_t flow = execution->memory_cycles - execution->both_ways_cycles;
-        pipes->flowed_cycles = core_cycles_add(greater(there, pipes->flowed_cycles), flow);
-        end = greater(end, pipes->flowed_cycles);
+        pipes->flowed_cycles = core_cycles_add(greater_cycles(there, pipes->flowed_cycles), flow);
+        end = greater_cycles(end, pipes->flowed_cycles);
     }
     return core_cycles_add(end, way);
 }

@@ -94,8 +94,8 @@ struct core_timing_execution {
     uint64_t compute_cycles, memory_cycles;
     uint64_t both_ways_cycles; /* of memory, the latency of the first bytes and of the last ones */
     uint64_t execute_cycles;   /* these, and the greater of compute and the rest of memory */
-    uint64_t busy_cycles;    /* of all compute units together, while they compute */
-    uint32_t busy_cus;       /* those that get a warp: the lowest ones of the sub-device */
+    uint64_t busy_cycles;      /* of all compute units together, while they compute */
+    uint32_t busy_cus;         /* those that get a warp: the lowest ones of the sub-device */
 };
 
 /* A compute unit of the sub-device, and while warps are assigned, a place of one. */

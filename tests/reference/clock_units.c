@@ -260,22 +260,22 @@ void clock_units_enqueue(struct clock_units *u, int index, long at, long first, 
     while (u->now < at)
         tick(u);
     settle_ends(u);
-    u->launches[index] =
-        (struct clock_launch){.present = true,
-                              .number = u->count++,
-                              .enqueue = p->enqueue,
-                              .process = p->process,
-                              .behind = p->cleanup,
-                              .missed = missed,
-                              .through = p->cache_bytes_per_cycle > 0 ? bytes * p->cus : 0,
-                              .latency = bytes > 0 ? 2 * p->latency : 0,
-                              .under_way = p->in_flight > 0 ? bytes * p->latency : 0,
-                              .then = bytes * p->latency * p->in_flight > 0 && p->cache_bytes_per_cycle > 0 ? missed : 0,
-                              .waiting = bytes > 0 ? (warps - there) * p->residence : 0,
-                              .there = there,
-                              .at_work = clock_at_work(stage, p->queue_cus[stage->queue], firings),
-                              .first = first,
-                              .firings = firings};
+    u->launches[index] = (struct clock_launch){
+        .present = true,
+        .number = u->count++,
+        .enqueue = p->enqueue,
+        .process = p->process,
+        .behind = p->cleanup,
+        .missed = missed,
+        .through = p->cache_bytes_per_cycle > 0 ? bytes * p->cus : 0,
+        .latency = bytes > 0 ? 2 * p->latency : 0,
+        .under_way = p->in_flight > 0 ? bytes * p->latency : 0,
+        .then = bytes * p->latency * p->in_flight > 0 && p->cache_bytes_per_cycle > 0 ? missed : 0,
+        .waiting = bytes > 0 ? (warps - there) * p->residence : 0,
+        .there = there,
+        .at_work = clock_at_work(stage, p->queue_cus[stage->queue], firings),
+        .first = first,
+        .firings = firings};
     for (int i = 0; i < p->stage_count; i++)
         if (is_rival(u, index, i) && u->launches[i].holds &&
             stage_of(u, i)->importance < stage_of(u, index)->importance)

@@ -22,7 +22,7 @@ struct play {
     long free_at[CLOCK_STAGES];
     long handed[CLOCK_STAGES]; /* when the compute units got the last launch of the queue */
     long issued[CLOCK_STAGES], flowed[CLOCK_STAGES]; /* its instructions, its bytes */
-    int last[CLOCK_STAGES];    /* stage of a queue's last launch, -1: none */
+    int last[CLOCK_STAGES];                          /* stage of a queue's last launch, -1: none */
     long clock;
     struct clock_units units; /* where importances differ */
     int turn;
@@ -71,14 +71,15 @@ static long compute(const struct clock_pipeline *p, const struct clock_stage *st
         sum += cost;
         if (cost > longest) longest = cost;
     }
-    long paused = clock_pauses(p, clock_there(p, stage, cus, clock_warps(stage, firings)), sum, longest);
+    long paused =
+        clock_pauses(p, clock_there(p, stage, cus, clock_warps(stage, firings)), sum, longest);
     return paused > cycles ? paused : cycles;
 }
 
 /* The first bytes come and the last ones go with the latency of memory.  Between, every cycle brings
  * the share's bytes, of which the device's cus are a common denominator: those that the caches miss
  * from memory, all of them through the caches.  The units at work have no more under way than they
- * can; of these bytes the latency is a common denominator.  What misses then waits for the caches, too.  Warps
+ * can; of these bytes the latency is a common denominator.  Those that miss then wait for the caches, too.  Warps
  * without a place wait for those that have one. */
 static long memory(const struct clock_pipeline *p, const struct clock_stage *stage, long cus,
                    long firings)
@@ -247,7 +248,8 @@ static struct parts parts_of(struct play *play, int index, long firings, long be
     const struct clock_pipeline *p = play->p;
     const struct clock_stage *stage = &p->stages[index];
     int queue = stage->queue;
-    long first = play->works[index].firings, ready = processed(play, stage), cus = p->queue_cus[queue];
+    long first = play->works[index].firings, ready = processed(play, stage),
+         cus = p->queue_cus[queue];
     struct parts parts = {.launch = p->enqueue + p->process, .cleanup = p->cleanup};
     if (p->ahead) parts.launch = ready > begin ? ready - begin : 0;
     if (play->last[queue] >= 0 && play->last[queue] != index) parts.change = p->change;
@@ -259,7 +261,8 @@ static struct parts parts_of(struct play *play, int index, long firings, long be
         play->handed[queue] = ready;
         return parts;
     }
-    long computing = compute(p, stage, cus, first, firings), moving = memory(p, stage, cus, firings);
+    long computing = compute(p, stage, cus, first, firings),
+         moving = memory(p, stage, cus, firings);
     if (moving > 0) computing += 2 * p->latency; /* packets come before, and go after that */
     parts.execute = computing > moving ? computing : moving;
     play->issued[queue] = play->flowed[queue] =

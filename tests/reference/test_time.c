@@ -116,8 +116,10 @@ static struct machine machine_with_more(const char *name, struct clock_random *r
     m.description.memory_latency_cycles = (uint32_t)clock_number(random, 1, 400);
     m.description.memory_in_flight_bytes =
         clock_number(random, 0, 1) ? (uint64_t)clock_number(random, 1, 8000) : 0;
-    m.description.resident_warps = (uint32_t)(clock_number(random, 0, 1) * clock_number(random, 1, 9));
-    m.description.warp_residence_cycles = (uint32_t)(clock_number(random, 0, 1) * clock_number(random, 1, 90));
+    m.description.resident_warps =
+        (uint32_t)(clock_number(random, 0, 1) * clock_number(random, 1, 9));
+    m.description.warp_residence_cycles =
+        (uint32_t)(clock_number(random, 0, 1) * clock_number(random, 1, 90));
     m.description.instruction_latency_cycles = (uint32_t)clock_number(random, 1, 5);
     m.description.launches_overlap = (uint32_t)clock_number(random, 0, 1);
     m.description.switch_cycles *= (uint32_t)clock_number(random, 0, 1);

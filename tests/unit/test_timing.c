@@ -402,10 +402,8 @@ static void executions_overlap_as_far_as_both_ways_are_free(void **unused)
 {
     (void)unused;
     struct core_timing_pipes pipes = {0};
-    struct core_timing_execution e = {.issue_cycles = 12,
-                                      .compute_cycles = 48,
-                                      .both_ways_cycles = 844,
-                                      .memory_cycles = 860};
+    struct core_timing_execution e = {
+        .issue_cycles = 12, .compute_cycles = 48, .both_ways_cycles = 844, .memory_cycles = 860};
     for (uint64_t i = 1; i <= 4; i++)
         assert_int_equal(core_timing_overlap(525 * i, &e, &pipes), 525 * i + 892);
     e = (struct core_timing_execution){.issue_cycles = 1000,
