@@ -50,7 +50,7 @@ static bool varies_by_lane(const struct coalesce *c, const struct kx *x)
     return kx_any(x, is_varying_leaf, (void *)c);
 }
 
-static void mark_lane_varying(struct coalesce *c, const struct variable *v)
+static void mark_spread_value(struct coalesce *c, const struct variable *v)
 {
     if (v->kind != VARIABLE_LOCAL || c->varying[v->index]) return;
     c->varying[v->index] = c->changed = true;
@@ -64,7 +64,7 @@ static bool spread_by_assignment(const struct kx *x, void *data)
     const struct kx *whole = x->left;
     while (whole->kind == KX_INDEX || whole->kind == KX_MEMBER)
         whole = whole->left;
-    if (whole->kind == KX_VARIABLE) mark_lane_varying(c, whole->variable);
+    if (whole->kind == KX_VARIABLE) mark_spread_value(c, whole->variable);
     return false;
 }
 
@@ -72,7 +72,7 @@ static bool spread_by_declaration(const struct ks *s, void *data)
 {
     struct coalesce *c = data;
     if (s->kind == KS_DECLARE && s->expr != NULL && varies_by_lane(c, s->expr))
-        mark_lane_varying(c, s->variable);
+        mark_spread_value(c, s->variable);
     return false;
 }
 

@@ -120,14 +120,14 @@ takes() {
     echo "${off#-}" >>off
     if [ "${off#-}" -le 250 ]; then echo "ok $name: $found ns, recorded $recorded"; else echo "not ok $name: $found ns, recorded $recorded"; fi
 }
-# alone CASE PIPELINE NANOSECONDS: on the whole card, of a stream of MANY.
-alone() { takes "$1" sim-h200 cases.pipe "$2" "--layout=sequence --no-fuse" 1 "$3" x=many.f32 y=out,null; }
+# single CASE PIPELINE NANOSECONDS: on the whole card, of a stream of MANY.
+single() { takes "$1" sim-h200 cases.pipe "$2" "--layout=sequence --no-fuse" 1 "$3" x=many.f32 y=out,null; }
 # The ports of `resident`: 64 batches for each chain.
 chains() { for c in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do echo "x[$c]=batches.f32" "y[$c]=out,null"; done; }
 eight() { for c in 0 1 2 3 4 5 6 7; do echo "x[$c]=batches.f32" "y[$c]=out,null"; done; }
 S="--layout=sequence --no-fuse"
-alone "eight coarse kernels, one after the other" chain 125800
-alone "the same fused by hand" fused 15830
+single "eight coarse kernels, one after the other" chain 125800
+single "the same fused by hand" fused 15830
 takes "eight kernels of a thread for each packet" sim-h200 cases.pipe planned --no-fuse 1 180500 x=many.f32 y=out,null
 takes "the same fused by pipec" sim-h200 cases.pipe planned --fuse 1 25540 x=many.f32 y=out,null
 takes "a batch through eight launches" host.dev cases.pipe batches "$S" 64 25200 x=batches.f32 y=out,null
@@ -139,17 +139,17 @@ takes "nodes that depend on nothing" sim-h200 cases.pipe apart "$S" 512 273 $(ei
 takes "a batch through eight resident kernels, sixteen chains of them" resident.dev cases.pipe resident "--layout=side-by-side --no-fuse" \
     1024 96 $(chains)
 takes "a kernel that a kernel launches" sim-h200 child.pipe main "$S" 32 10300 x=child.csv y=out,null
-alone "a copy, a byte a thread" bytes 20900
-alone "a copy, 2 bytes a thread" halves 22570
-alone "a copy, 4 bytes a thread" words 25540
-alone "a copy, 8 bytes a thread" longs 35630
-alone "a copy, 16 bytes a thread" quads 31720
-alone "sums of 8 that follow each other" sums8 9240
-alone "sums of 16" sums16 16560
-alone "sums of 32" sums32 32690
+single "a copy, a byte a thread" bytes 20900
+single "a copy, 2 bytes a thread" halves 22570
+single "a copy, 4 bytes a thread" words 25540
+single "a copy, 8 bytes a thread" longs 35630
+single "a copy, 16 bytes a thread" quads 31720
+single "sums of 8 that follow each other" sums8 9240
+single "sums of 16" sums16 16560
+single "sums of 32" sums32 32690
 takes "256 rounds, a warp on each SM" sim-h200 cases.pipe few "$S" 64 2076 x=batches.f32 y=out,null
 takes "256 rounds, SMs full of warps" sim-h200 cases.pipe full "$S" 8 19530 x=many.f32 y=out,null
-alone "a copy by SMs with room for seven blocks" seven 29470
-alone "a copy by SMs with room for three blocks" three 59660
-alone "a filter of 64 taps" filter 91090
+single "a copy by SMs with room for seven blocks" seven 29470
+single "a copy by SMs with room for three blocks" three 59660
+single "a filter of 64 taps" filter 91090
 check "half of them to a tenth" test "$(sort -n off | sed -n "$((($(wc -l <off) + 1) / 2))p")" -le 100

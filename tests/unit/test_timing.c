@@ -302,7 +302,7 @@ static void what_caches_serve_does_not_come_from_memory(void **unused)
     assert_int_equal(core_timing_memory(&device, 4, &work), 39);
 }
 
-/* What misses is under way, then waits for the caches. */
+/* Bytes that miss are under way, then wait for the caches. */
 static void what_misses_waits_for_the_caches_too(void **unused)
 {
     (void)unused;
