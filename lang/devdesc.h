@@ -22,6 +22,9 @@ struct devdesc_costs {
     uint32_t double_factor; /* of the four above, for f64 */
     uint32_t load, store;
     uint32_t branch, call, barrier;
+    /* Accesses of a warp to packets: the bytes of a line, 0: these do not count; the cycles of each line */
+    uint32_t load_line_bytes, store_line_bytes, line;
+    uint32_t unrolled_rounds; /* loops of at most so many rounds cost what their bodies cost */
 };
 
 /* A device.  One struct because the entries of a file name its members (lang/devdesc.c has a table of them). */
@@ -39,6 +42,8 @@ struct devdesc {
     uint64_t memory_bytes_per_cycle; /* bandwidth */
     uint32_t memory_latency_cycles;  /* of one access; 0: none */
     uint64_t memory_in_flight_bytes; /* that a CU has under way at most; 0: any number */
+    uint32_t resident_warps;         /* that a CU holds; 0: any number */
+    uint32_t warp_residence_cycles;  /* least time that a warp is on a CU */
     uint64_t
         cache_bytes_per_cycle; /* of the widest level's caches together; 0: they do not count */
     uint64_t local_bytes;      /* local memory of a CU */
@@ -52,11 +57,13 @@ struct devdesc {
     uint32_t launch_enqueue_cycles, launch_process_cycles,
         launch_cleanup_cycles; /* of a full packet */
     uint32_t processes_ahead;  /* 1: a packet is processed while launches before it execute */
+    uint32_t launches_overlap; /* 1: launches of a queue that do not depend on each other do */
     uint32_t switch_cycles;    /* a sub-device goes over to another stage */
     uint32_t device_queue_entries;
     /* a kernel launched by a kernel: of its parent, to issue it; before its own code begins */
     uint32_t child_issue_cycles, child_start_cycles;
-    uint32_t cores_per_cu; /* warps that a CU executes at a time */
+    uint32_t cores_per_cu;               /* warps that a CU executes at a time */
+    uint32_t instruction_latency_cycles; /* from an instruction of a warp to its next one */
     /* The index generator of a CU (lang/index_generator.md). */
     uint32_t index_register_bits;
     uint32_t index_history_entries;

@@ -186,6 +186,28 @@ static void check_memory_time(const struct check *check)
     }
 }
 
+/* Of two figures that only mean something together, one is missing. */
+static void report_half(const struct check *check, const char *key, const char *message,
+                        const char *help)
+{
+    if (!field_is_given(check, key)) return;
+    struct devdesc_finding *finding =
+        devdesc_report(check->findings, DEVDESC_WARNING, value_of(check, key), "%s", message);
+    devdesc_help(finding, "%s", help);
+}
+
+static void check_warp_time(const struct check *check)
+{
+    const struct devdesc *d = check->description;
+    if (d->warp_residence_cycles > 0 && d->resident_warps == 0)
+        report_half(check, "warp_residence", "warps wait for no places where a CU holds any number",
+                    "say how many a CU holds: `resident_warps = N`");
+    if (d->launches_overlap > 0 && d->processes_ahead == 0)
+        report_half(check, "launches_overlap",
+                    "launches do not overlap where packets are processed one after the other",
+                    "add `processes_ahead = 1`");
+}
+
 void devdesc_check(const struct devdesc_reader *reader, const struct devdesc *description,
                    struct devdesc_findings *findings)
 {
@@ -197,4 +219,5 @@ void devdesc_check(const struct devdesc_reader *reader, const struct devdesc *de
     check_kind(&check);
     check_local_memory(&check);
     check_memory_time(&check);
+    check_warp_time(&check);
 }

@@ -48,7 +48,7 @@ static void add_costs(struct text *text, const struct devdesc_costs *costs)
 }
 
 /* Containers of descriptions without these fields are older than the fields. */
-static void add_memory_fields(struct text *text, const struct devdesc *d)
+static void add_later_fields(struct text *text, const struct devdesc *d)
 {
     if (d->memory_latency_cycles > 0)
         add_number(text, "memory_latency_cycles", d->memory_latency_cycles);
@@ -56,6 +56,16 @@ static void add_memory_fields(struct text *text, const struct devdesc *d)
         add_number(text, "memory_in_flight_bytes", d->memory_in_flight_bytes);
     if (d->cache_bytes_per_cycle > 0)
         add_number(text, "cache_bytes_per_cycle", d->cache_bytes_per_cycle);
+    if (d->costs.load_line_bytes > 0) add_number(text, "load_line", d->costs.load_line_bytes);
+    if (d->costs.store_line_bytes > 0) add_number(text, "store_line", d->costs.store_line_bytes);
+    if (d->costs.line != 1) add_number(text, "cost_line", d->costs.line);
+    if (d->costs.unrolled_rounds > 0) add_number(text, "unrolled_rounds", d->costs.unrolled_rounds);
+    if (d->resident_warps > 0) add_number(text, "resident_warps", d->resident_warps);
+    if (d->warp_residence_cycles > 0)
+        add_number(text, "warp_residence_cycles", d->warp_residence_cycles);
+    if (d->launches_overlap > 0) add_number(text, "launches_overlap", d->launches_overlap);
+    if (d->instruction_latency_cycles > 1)
+        add_number(text, "instruction_latency_cycles", d->instruction_latency_cycles);
 }
 
 size_t devdesc_text(const struct devdesc *d, char *to, size_t capacity)
@@ -96,7 +106,7 @@ size_t devdesc_text(const struct devdesc *d, char *to, size_t capacity)
     add_number(&text, "index_shared_below_bytes", d->index_shared_below_bytes);
     add_number(&text, "index_dedicated_launches", d->index_dedicated_launches);
     add_costs(&text, &d->costs);
-    add_memory_fields(&text, d);
+    add_later_fields(&text, d);
     return text.length;
 }
 

@@ -31,7 +31,8 @@ static uint64_t moved_bytes(const struct prt_kernel_object *object)
 }
 
 /* A kernel with state has counted one sum. */
-static struct core_timing_work launch_work(const struct prt_kernel_object *object, uint64_t firings,
+static struct core_timing_work launch_work(const struct devdesc *description,
+                                           const struct prt_kernel_object *object, uint64_t firings,
                                            const struct prt_launch_costs *costs,
                                            uint64_t memory_bytes)
 {
@@ -41,7 +42,8 @@ static struct core_timing_work launch_work(const struct prt_kernel_object *objec
         .each = costs->warp_cycles,
         .serial = is_serial(object),
         .memory_bytes = memory_bytes,
-        .cached_bytes = core_caches_part(memory_bytes, object->cached_parts, object->moved_parts)};
+        .cached_bytes = core_caches_part(memory_bytes, object->cached_parts, object->moved_parts),
+        .resident = core_timing_resident(description, object->shape, object->local_bytes)};
     if (work.each != NULL)
         work.warps = work.serial ? 1 : core_timing_warps(object->shape, costs->counted_firings);
     return work;
@@ -55,7 +57,7 @@ struct prt_launch_work prt_launch_work(const struct devdesc *description, uint32
     uint64_t bytes = moved_bytes(object);
     bool counted = costs->warp_cycles != NULL;
     struct prt_launch_work work = {
-        .timing = launch_work(object, record->firings, costs, bytes),
+        .timing = launch_work(description, object, record->firings, costs, bytes),
         .group_warps = object->shape.warps_per_firing,
         .firings = counted ? costs->counted_firings : record->firings,
         .packet = costs->packet,
@@ -66,25 +68,28 @@ struct prt_launch_work prt_launch_work(const struct devdesc *description, uint32
         .cleanup_cycles = costs->cleanup_cycles,
         .child_cycles = costs->child_cycles,
     };
-    work.memory_cycles = core_timing_memory(description, cu_count, &work.timing);
+    work.both_ways_cycles = core_timing_both_ways(description, &work.timing);
+    work.flow_cycles =
+        core_timing_memory(description, cu_count, &work.timing) - work.both_ways_cycles;
     return work;
 }
 
-static uint64_t execute_cycles(const struct devdesc *description, uint32_t cu_count,
-                               const struct prt_kernel_object *object,
-                               const struct prt_launch_costs *costs, uint64_t firings,
-                               struct core_timing_cu *cus, struct prt_launch_before *before)
+static struct core_timing_execution
+execution_of(const struct devdesc *description, uint32_t cu_count,
+             const struct prt_kernel_object *object, const struct prt_launch_costs *costs,
+             uint64_t firings, struct core_timing_cu *cus, struct prt_launch_before *before)
 {
     uint64_t bytes = moved_bytes(object);
     bool equal = costs->warp_cycles == NULL;
     if (equal && before->firings == firings && before->memory_bytes == bytes &&
         before->cu_count == cu_count && before->stage == object->stage)
-        return before->execute_cycles;
-    const struct core_timing_work work = launch_work(object, firings, costs, bytes);
-    uint64_t cycles = core_timing_execute_in_all(description, cu_count, &work, cus).execute_cycles;
+        return before->execution;
+    const struct core_timing_work work = launch_work(description, object, firings, costs, bytes);
+    const struct core_timing_execution execution =
+        core_timing_execute_in_all(description, cu_count, &work, cus);
     if (equal)
-        *before = (struct prt_launch_before){firings, bytes, cycles, cu_count, object->stage};
-    return cycles;
+        *before = (struct prt_launch_before){firings, bytes, execution, cu_count, object->stage};
+    return execution;
 }
 
 uint64_t prt_launch_processed(const struct prt_queue *queue, uint64_t enqueued_cycles,
@@ -96,15 +101,47 @@ uint64_t prt_launch_processed(const struct prt_queue *queue, uint64_t enqueued_c
 }
 
 /* The part of enqueue and processing that is left when the compute units are free. */
-static uint64_t launch_cycles(const struct prt_queue *queue, const struct devdesc *description,
-                              const struct prt_launch_costs *costs,
-                              const struct prt_launch_record *record)
+static uint64_t launch_cycles(const struct devdesc *description,
+                              const struct prt_launch_packet *packet, uint64_t processed_cycles,
+                              uint64_t begin_cycles)
 {
-    const struct prt_launch_packet *packet = &costs->packet;
     uint64_t all = packet->enqueue_cycles + packet->process_cycles;
     if (description->processes_ahead == 0 || all == 0) return all;
-    uint64_t processed = prt_launch_processed(queue, record->enqueued_cycles, packet);
-    return processed > record->begin_cycles ? processed - record->begin_cycles : 0;
+    return processed_cycles > begin_cycles ? processed_cycles - begin_cycles : 0;
+}
+
+/* Its execution may have begun before the launch before it on the compute units has ended: that is of its own queue, and
+ * no part but its packet precedes the execution. */
+static bool may_overlap(const struct devdesc *description, const struct prt_queue *queue,
+                        uint64_t free_cycles, const struct prt_launch_record *record)
+{
+    return description->launches_overlap > 0 && description->processes_ahead > 0 &&
+           free_cycles == queue->free_cycles && record->switch_cycles == 0 &&
+           record->index_cycles == 0 && record->device_queue_cycles == 0;
+}
+
+/* Cuts its parts to the time after the launch before it, when it has executed up to that moment. */
+static void end_overlapped(struct prt_launch_record *record, uint64_t executed_cycles)
+{
+    uint64_t there = core_cycles_add(record->begin_cycles, record->launch_cycles);
+    uint64_t end = core_cycles_add(executed_cycles, record->cleanup_cycles);
+    record->execute_cycles = executed_cycles > there ? executed_cycles - there : 0;
+    record->end_cycles = end > there ? end : there;
+    record->cleanup_cycles = record->end_cycles - there - record->execute_cycles;
+    record->launch_cycles = core_cycles_add(record->launch_cycles, record->cleanup_cycles);
+}
+
+/* `launch_cycles` of the record are those before the execution. */
+static void end_after_parts(struct prt_launch_record *record)
+{
+    const struct core_timing_parts parts = {.launch_cycles = record->launch_cycles,
+                                            .switch_cycles = record->switch_cycles,
+                                            .index_cycles = record->index_cycles,
+                                            .execute_cycles = record->execute_cycles,
+                                            .device_queue_cycles = record->device_queue_cycles,
+                                            .cleanup_cycles = record->cleanup_cycles};
+    record->end_cycles = core_timing_end(record->begin_cycles, &parts);
+    record->launch_cycles = core_cycles_add(record->launch_cycles, record->cleanup_cycles);
 }
 
 void prt_launch_settle(struct prt_queue_table *queues, const struct devdesc *description,
@@ -115,22 +152,24 @@ void prt_launch_settle(struct prt_queue_table *queues, const struct devdesc *des
     struct prt_queue *queue = &queues->queues[record->queue];
     bool switches;
     uint64_t free_at = prt_queue_free_at(queues, record->queue, object->stage, &switches);
-    record->execute_cycles =
-        execute_cycles(description, queue->cu_count, object, costs, record->firings, cus, before);
+    const struct core_timing_execution execution =
+        execution_of(description, queue->cu_count, object, costs, record->firings, cus, before);
+    uint64_t processed = prt_launch_processed(queue, record->enqueued_cycles, &costs->packet);
+    record->execute_cycles = execution.execute_cycles;
     record->switch_cycles = switches ? description->switch_cycles : 0;
     record->cleanup_cycles = costs->cleanup_cycles;
     record->begin_cycles = free_at > record->enqueued_cycles ? free_at : record->enqueued_cycles;
-    uint64_t launch = launch_cycles(queue, description, costs, record);
-    record->launch_cycles = core_cycles_add(launch, costs->cleanup_cycles);
-    const struct core_timing_parts parts = {.launch_cycles = launch,
-                                            .switch_cycles = record->switch_cycles,
-                                            .index_cycles = record->index_cycles,
-                                            .execute_cycles = record->execute_cycles,
-                                            .device_queue_cycles = record->device_queue_cycles,
-                                            .cleanup_cycles = costs->cleanup_cycles};
-    record->end_cycles = core_timing_end(record->begin_cycles, &parts);
+    record->launch_cycles =
+        launch_cycles(description, &costs->packet, processed, record->begin_cycles);
+    if (may_overlap(description, queue, free_at, record)) {
+        queue->handed_cycles = processed;
+        end_overlapped(record, core_timing_overlap(processed, &execution, &queue->pipes));
+    } else {
+        queue->handed_cycles = core_cycles_add(record->begin_cycles, record->launch_cycles);
+        end_after_parts(record);
+        queue->pipes = (struct core_timing_pipes){record->end_cycles, record->end_cycles};
+    }
     queue->free_cycles = queue->ended_cycles = record->end_cycles;
-    queue->handed_cycles = core_cycles_add(record->begin_cycles, launch);
     queue->last_stage = object->stage;
 }
 
@@ -140,7 +179,7 @@ void prt_launch_place(const struct prt_queue_table *queues, const struct devdesc
 {
     const struct prt_queue *queue = &queues->queues[record->queue];
     const struct core_timing_work work =
-        launch_work(object, record->firings, costs, moved_bytes(object));
+        launch_work(description, object, record->firings, costs, moved_bytes(object));
     const struct core_timing_execution execution =
         core_timing_execute(description, queue->cu_count, &work, cus);
     record->compute_cycles = execution.compute_cycles;

@@ -46,7 +46,8 @@ uint64_t prt_launch_warps_most(const struct prt_kernel_object *object);
 /* The work of a launch on its compute units, part by part; precedence.h subtracts finished work. */
 struct prt_launch_work {
     struct core_timing_work timing;
-    uint64_t memory_cycles;
+    uint64_t both_ways_cycles,
+        flow_cycles; /* of memory: while the first and last bytes are on their way, and between */
     uint32_t group_warps;  /* warps of a work-group */
     uint64_t firings;      /* firings that follow each other */
     uint64_t child_cycles; /* the longest firing among those launched: a unit of the next member */
@@ -61,10 +62,11 @@ struct prt_launch_work prt_launch_work(const struct devdesc *description, uint32
                                        const struct prt_launch_costs *costs,
                                        const struct prt_launch_record *record);
 
-/* The execution time of an object's previous launch, if all its warps cost the same: most launches
+/* The execution of an object's previous launch, if all its warps cost the same: most launches
  * equal the previous one.  Zeroed: there was none. */
 struct prt_launch_before {
-    uint64_t firings, memory_bytes, execute_cycles;
+    uint64_t firings, memory_bytes;
+    struct core_timing_execution execution;
     uint32_t cu_count, stage;
 };
 

@@ -112,12 +112,14 @@ static void begin_piece(struct prt_precedence *p, struct prt_claim *c)
     (void)prt_queue_free_at(p->queues, c->queue, c->stage, &switches);
     *piece = (struct prt_piece){.begin_cycles = p->now_cycles,
                                 .compute_cycles = compute_left(p, c),
-                                .memory_cycles = left->memory_cycles,
+                                .both_ways_cycles = left->both_ways_cycles,
+                                .flow_cycles = left->flow_cycles,
                                 .first = c->done,
                                 .count = pieces_in_all(c) - c->done,
                                 .resumed = c->begun};
-    uint64_t execute =
-        piece->compute_cycles > piece->memory_cycles ? piece->compute_cycles : piece->memory_cycles;
+    uint64_t longer =
+        piece->compute_cycles > piece->flow_cycles ? piece->compute_cycles : piece->flow_cycles;
+    uint64_t execute = core_cycles_add(piece->both_ways_cycles, longer);
     piece->switched = !c->begun || piece->count > 0 || execute > 0 || left->device_queue_cycles > 0;
     piece->parts = (struct core_timing_parts){
         .launch_cycles = left->launch_cycles,
@@ -139,7 +141,8 @@ static void take_off(struct prt_claim *c)
     left->launch_cycles -= piece->parts.launch_cycles;
     c->handed = left->launch_cycles == 0;
     left->index_cycles -= piece->parts.index_cycles;
-    left->memory_cycles -= piece->memory_cycles;
+    left->both_ways_cycles -= piece->both_ways_cycles;
+    left->flow_cycles -= piece->flow_cycles;
     left->device_queue_cycles -= piece->parts.device_queue_cycles;
     left->cleanup_cycles -= piece->parts.cleanup_cycles;
 }
@@ -203,19 +206,22 @@ static void cut_warps(const struct prt_precedence *p, const struct prt_claim *c,
     cut->compute_cycles = made.cycles;
 }
 
-/* Work-groups that have begun run to their end; memory goes on meanwhile, and stops then. */
+/* Work-groups that have begun run to their end; bytes go on flowing meanwhile, and stop then.  While the first bytes are on
+ * their way, nothing has begun. */
 static void cut_execution(const struct prt_precedence *p, const struct prt_claim *c,
                           const struct prt_piece *whole, struct interruption *i,
                           struct prt_piece *cut)
 {
-    uint64_t part = whole->parts.execute_cycles, at = i->at_cycles;
+    cut->both_ways_cycles = stop_at_once(i, whole->both_ways_cycles);
+    cut->parts.execute_cycles = cut->both_ways_cycles;
+    uint64_t part = whole->parts.execute_cycles - whole->both_ways_cycles, at = i->at_cycles;
     if (i->reached) return;
     if (at >= part) {
         i->at_cycles -= part;
         cut->count = whole->count;
         cut->compute_cycles = whole->compute_cycles;
-        cut->memory_cycles = whole->memory_cycles;
-        cut->parts.execute_cycles = part;
+        cut->flow_cycles = whole->flow_cycles;
+        cut->parts.execute_cycles += part;
         return;
     }
     i->reached = true;
@@ -224,8 +230,8 @@ static void cut_execution(const struct prt_precedence *p, const struct prt_claim
     else
         cut_warps(p, c, at, cut);
     uint64_t executed = cut->compute_cycles > at ? cut->compute_cycles : at;
-    cut->memory_cycles = whole->memory_cycles < executed ? whole->memory_cycles : executed;
-    cut->parts.execute_cycles = executed;
+    cut->flow_cycles = whole->flow_cycles < executed ? whole->flow_cycles : executed;
+    cut->parts.execute_cycles += executed;
 }
 
 /* The cycles of children are taken to be pieces as long as the longest child. */
@@ -251,7 +257,8 @@ static bool leaves_something(const struct prt_claim *c)
     const struct core_timing_parts *parts = &piece->parts;
     return c->done + piece->count < pieces_in_all(c) ||
            parts->launch_cycles < left->launch_cycles || parts->index_cycles < left->index_cycles ||
-           piece->memory_cycles < left->memory_cycles ||
+           piece->both_ways_cycles < left->both_ways_cycles ||
+           piece->flow_cycles < left->flow_cycles ||
            parts->device_queue_cycles < left->device_queue_cycles ||
            parts->cleanup_cycles < left->cleanup_cycles;
 }

@@ -30,11 +30,11 @@
 struct prt_piece {
     uint64_t begin_cycles, end_cycles;
     struct core_timing_parts parts;
-    uint64_t compute_cycles, memory_cycles; /* of the execution */
-    uint64_t first, count;                  /* warps; or firings, if these follow each other */
-    bool resumed;                           /* not the launch's first piece */
-    bool interrupted;                       /* not its last piece */
-    bool switched;                          /* the compute units are its stage's in the end */
+    uint64_t both_ways_cycles, compute_cycles, flow_cycles; /* of the execution */
+    uint64_t first, count; /* warps; or firings, if these follow each other */
+    bool resumed;          /* not the launch's first piece */
+    bool interrupted;      /* not its last piece */
+    bool switched;         /* the compute units are its stage's in the end */
 };
 
 struct prt_claim {

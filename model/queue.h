@@ -37,7 +37,8 @@ struct prt_queue {
     /* The time at which its packet processor handed its last launch to the compute units, and so became free; the end of
      * that launch. */
     uint64_t handed_cycles, ended_cycles;
-    uint32_t *neighbours; /* queues whose sub-devices share CUs with this one's */
+    struct core_timing_pipes pipes; /* of its compute units, as far as its own launches use them */
+    uint32_t *neighbours;           /* queues whose sub-devices share CUs with this one's */
     uint32_t neighbour_count;
 };
 

@@ -276,7 +276,7 @@ static void put_piece(const struct prt_sim_clock *clock, const struct prt_claim 
     record->device_queue_cycles = parts->device_queue_cycles;
     record->cleanup_cycles = parts->cleanup_cycles;
     record->compute_cycles = piece->compute_cycles;
-    record->memory_cycles = piece->memory_cycles;
+    record->memory_cycles = core_cycles_add(piece->both_ways_cycles, piece->flow_cycles);
     record->warps = prt_precedence_warps(claim);
     record->interrupted = piece->interrupted;
     record->resumed = piece->resumed;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/bodies/cost.h"
 
+#include "compiler/bodies/coalesce.h"
 #include "compiler/bodies/cost_regions.h"
 #include "compiler/bodies/group.h"
 #include "compiler/bodies/ranges.h"
@@ -121,6 +122,7 @@ static void plan_function(struct compile *cx, struct function *f, uint64_t *func
 static void plan_kernel(struct compile *cx, struct kernel *k, const uint64_t *function_costs)
 {
     if (k->costs != NULL) return; /* of a graph that has been fused since */
+    coalesce_accesses(k, cx->device);
     if (k->foreign != NULL) {
         struct cost_plan *plan = ARENA_NEW(cx->arena, struct cost_plan);
         plan->constant = k->cost_cycles = k->foreign->cost_cycles;

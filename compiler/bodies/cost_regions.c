@@ -240,16 +240,17 @@ static void mark_choice(struct regions *r, struct ks *s)
 static void known_loop(struct regions *r, struct ks *s, uint64_t rounds)
 {
     struct place before = r->at;
+    bool unrolled = cost_is_unrolled(r->costs, s);
     repeat_region(r, rounds + 1);
     r->at.factor = cost_multiply(before.factor, rounds + 1);
-    count_evaluation(r, s->expr);
+    if (!unrolled) count_evaluation(r, s->expr);
     r->at = before;
     repeat_region(r, rounds);
     r->at.factor = cost_multiply(before.factor, rounds);
     struct place round = r->at;
     mark_statements(r, s->body);
     r->at = round;
-    count_evaluation(r, s->step);
+    if (!unrolled) count_evaluation(r, s->step);
     charge_cycles(r, cost_of_statement(r->costs, s));
     r->at = before;
 }
@@ -259,7 +260,8 @@ static void known_loop(struct regions *r, struct ks *s, uint64_t rounds)
 static void open_loop_region(struct regions *r, struct ks *s, uint64_t rounds, bool timed)
 {
     struct place before = r->at;
-    uint64_t test = cost_of_evaluation(r->costs, s->expr);
+    bool unrolled = cost_is_unrolled(r->costs, s);
+    uint64_t test = unrolled ? 0 : cost_of_evaluation(r->costs, s->expr);
     if (!s->test_after) charge_cycles(r, test);
     repeat_region(r, rounds);
     s->round_region = open_region(r, s->span, "round");
@@ -270,7 +272,7 @@ static void open_loop_region(struct regions *r, struct ks *s, uint64_t rounds, b
         s->step_region = open_region(r, s->span, "next round");
     charge_cycles(r, cost_add(test, cost_of_statement(r->costs, s)));
     mark_regions(r, s->expr);
-    if (s->step != NULL) count_evaluation(r, s->step);
+    if (s->step != NULL && !unrolled) count_evaluation(r, s->step);
     r->at = before;
 }
 

@@ -2,6 +2,7 @@
 #include "compiler/bodies/cost_table.h"
 
 #include "compiler/bodies/cost.h"
+#include "compiler/bodies/cost_regions.h"
 
 const struct devdesc_costs *cost_table(struct compile *cx)
 {
@@ -98,13 +99,22 @@ uint64_t cost_calls(const struct kx *call)
 
 /* ---- places ---- */
 
+bool cost_is_unrolled(const struct devdesc_costs *costs, const struct ks *loop)
+{
+    uint64_t rounds;
+    return costs->unrolled_rounds > 0 && cost_known_rounds(loop, &rounds) &&
+           rounds <= costs->unrolled_rounds;
+}
+
 uint64_t cost_of_expression(const struct devdesc_costs *costs, const struct kx *x)
 {
     switch (x->kind) {
-    case KX_INDEX:
-    case KX_MEMBER:
     case KX_PEEK:
     case KX_WINDOW:
+        if (x->lines > 0) return cost_multiply(costs->line, x->lines);
+        return costs->load;
+    case KX_INDEX:
+    case KX_MEMBER:
     case KX_DONE: return costs->load;
     case KX_NEGATE:
     case KX_COMPLEMENT: return simple_cost(costs, type_item(x->type)) * element_count(x->type);
@@ -136,11 +146,13 @@ uint64_t cost_of_expression(const struct devdesc_costs *costs, const struct kx *
 uint64_t cost_of_statement(const struct devdesc_costs *costs, const struct ks *s)
 {
     switch (s->kind) {
+    case KS_LOOP: return cost_is_unrolled(costs, s) ? 0 : costs->branch;
     case KS_IF:
-    case KS_LOOP:
     case KS_SWITCH: return costs->branch;
     case KS_EMIT:
-    case KS_STORE: return costs->store;
+    case KS_STORE:
+        if (s->lines > 0) return cost_multiply(costs->line, s->lines);
+        return costs->store;
     case KS_BARRIER: return costs->barrier;
     case KS_EXPR:
     case KS_DECLARE:

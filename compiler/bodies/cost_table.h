@@ -27,6 +27,9 @@ static inline uint64_t cost_multiply(uint64_t a, uint64_t b)
     return b > 0 && a > COST_MAX / b ? COST_MAX : a * b;
 }
 
+/* Whether the loop costs what its body does in all rounds, without tests, steps and jumps. */
+bool cost_is_unrolled(const struct devdesc_costs *costs, const struct ks *loop);
+
 /* Without its parts, and without the cost of a function that it calls. */
 uint64_t cost_of_expression(const struct devdesc_costs *costs, const struct kx *x);
 /* The part of cost_of_expression for the target of an assignment that is no load: the target is only

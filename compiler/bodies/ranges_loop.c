@@ -21,11 +21,20 @@ static void forget_loop_assigned(struct walker *w, struct walk_state *s, const b
         if (assigned[i]) s->locals[i] = INTERVAL_ALL;
 }
 
+/* Tests and steps of an unrolled loop cost nothing. */
+static void give_back_cost(const struct walker *w, const struct ks *loop, struct walk_state *s,
+                           uint64_t before)
+{
+    if (cost_is_unrolled(w->costs, loop)) s->cost = before;
+}
+
 /* The test of a loop: `in` goes into the body, what leaves is joined to `out`. */
 static void loop_test(struct walker *w, const struct ks *loop, struct walk_state *in,
                       struct walk_state *out)
 {
+    uint64_t before = in->cost;
     struct interval c = walk_test(w, in, loop->expr);
+    give_back_cost(w, loop, in, before);
     if (!interval_is_true(c) && !interval_is(c, 0)) in->certain = false;
     if (!interval_is_true(c)) {
         struct walk_state *leaving = walk_copy_state(w, in);
@@ -63,7 +72,9 @@ static void loop_round(struct walker *w, const struct ks *loop, const struct wal
     walk_join_state(w, in, w->flow.continues);
     walk_drop_state(w, w->flow.continues);
     w->flow = outer;
+    uint64_t before = in->cost;
     if (in->reachable && loop->step != NULL) walk_eval(w, in, loop->step);
+    give_back_cost(w, loop, in, before);
     if (in->reachable) walk_charge(in, cost_of_statement(w->costs, loop));
     w->rounds.count--;
     if (in == next) return;
@@ -83,7 +94,9 @@ static bool run_rounds(struct walker *w, struct walk_state *s, const struct ks *
         bool tested = loop->expr != NULL && !(*round == 0 && loop->test_after);
         struct interval c = tested ? walk_peek_value(w, s, loop->expr) : (struct interval){1, 1};
         if (interval_is(c, 0)) {
+            uint64_t before = s->cost;
             walk_eval(w, s, loop->expr);
+            give_back_cost(w, loop, s, before);
             walk_join_state(w, out, s);
             s->reachable = false;
             return true;

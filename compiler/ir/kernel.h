@@ -154,6 +154,8 @@ struct kx {
     bool postfix;           /* ASSIGN: the value is the old one (i++) */
     uint32_t port;          /* PEEK, WINDOW, LEFT: index into kernel->in */
     uint32_t dimension;     /* ITEM */
+    uint32_t
+        lines; /* PEEK, WINDOW: of memory, that a warp touches; 0: these do not count.  Filled by bodies/coalesce */
     /* Regions of kernel->costs.  LOGICAL, SELECT: the regions of `right` and `third`.  CALL: the region
      * that gets the cycles counted in the function.  0: none.  Filled by bodies/cost. */
     uint32_t regions[2];
@@ -271,6 +273,7 @@ struct ks {
     struct variable *variable; /* DECLARE; LAUNCH: a LOCAL of type u32 */
     struct launch *launch;     /* LAUNCH */
     uint32_t port;             /* EMIT, STORE: index into kernel->out */
+    uint32_t lines;            /* EMIT, STORE: as in struct kx */
     bool test_after, is_default;
     bool unset; /* DECLARE without `expr`: need not be zero, for it is written before it is read */
     bool unbounded; /* LOOP: nothing shows how many rounds it makes; filled by bodies/range_check */

@@ -23,15 +23,47 @@ static uint64_t scale_up(uint64_t a, uint64_t b, uint64_t c)
     return cycles > UINT64_MAX ? UINT64_MAX : (uint64_t)cycles;
 }
 
+/* ---- memory ---- */
+
+static uint64_t cus_at_work(const struct core_timing_work *work, uint32_t cu_count)
+{
+    if (work->serial || work->warps == 0) return 1;
+    return work->warps < cu_count ? work->warps : cu_count;
+}
+
+uint32_t core_timing_resident(const struct devdesc *description, struct core_warp_shape shape,
+                              uint64_t local_bytes)
+{
+    uint32_t most = description->resident_warps;
+    if (most == 0 || local_bytes == 0) return most;
+    uint64_t groups = description->local_bytes / local_bytes / shape.firings_per_warp;
+    uint64_t warps = core_cycles_multiply(groups > 0 ? groups : 1, shape.warps_per_firing);
+    return warps < most ? (uint32_t)warps : most;
+}
+
+/* Warps that are on the compute units at a time. */
+static uint64_t resident_warps(const struct core_timing_work *work, uint32_t cu_count)
+{
+    uint64_t room = core_cycles_multiply(work->resident, cus_at_work(work, cu_count));
+    return work->serial || room == 0 || room > work->warps ? work->warps : room;
+}
+
 /* By Little's law F bytes under way bring F / L bytes a cycle to each compute unit at work. */
 static uint64_t under_way_cycles(const struct devdesc *description, uint32_t cu_count,
                                  const struct core_timing_work *work)
 {
-    uint64_t at_work = work->serial || work->warps == 0 ? 1
-                       : work->warps < cu_count         ? work->warps
-                                                        : cu_count;
-    uint64_t bytes = core_cycles_multiply(description->memory_in_flight_bytes, at_work);
+    uint64_t bytes =
+        core_cycles_multiply(description->memory_in_flight_bytes, cus_at_work(work, cu_count));
     return bytes == 0 ? 0 : scale_up(work->memory_bytes, description->memory_latency_cycles, bytes);
+}
+
+/* Warps after those that are there at first wait for their places. */
+static uint64_t residence_cycles(const struct devdesc *description, uint32_t cu_count,
+                                 const struct core_timing_work *work)
+{
+    uint64_t there = resident_warps(work, cu_count);
+    if (there == 0) return 0;
+    return scale_up(work->warps - there, description->warp_residence_cycles, there);
 }
 
 /* The share is B x C / D bytes a cycle, so the flow takes D x bytes / (B x C).  Without a bandwidth it
@@ -43,6 +75,29 @@ static uint64_t flow_cycles(const struct devdesc *description, uint32_t cu_count
     return share > 0 ? scale_up(bytes, description->cu_count, share) : 0;
 }
 
+static uint64_t greater_cycles(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Bytes that miss the caches wait for their turn there, too: they come later the more is under way. */
+static uint64_t limited_cycles(const struct devdesc *description, uint32_t cu_count,
+                               const struct core_timing_work *work)
+{
+    uint64_t under_way = under_way_cycles(description, cu_count, work);
+    uint64_t missed = work->memory_bytes - work->cached_bytes;
+    if (under_way == 0) return 0;
+    return core_cycles_add(
+        under_way, flow_cycles(description, cu_count, missed, description->cache_bytes_per_cycle));
+}
+
+uint64_t core_timing_both_ways(const struct devdesc *description,
+                               const struct core_timing_work *work)
+{
+    if (work->memory_bytes == 0 || description->memory_bytes_per_cycle == 0) return 0;
+    return core_cycles_multiply(2, description->memory_latency_cycles);
+}
+
 uint64_t core_timing_memory(const struct devdesc *description, uint32_t cu_count,
                             const struct core_timing_work *work)
 {
@@ -52,10 +107,10 @@ uint64_t core_timing_memory(const struct devdesc *description, uint32_t cu_count
         flow_cycles(description, cu_count, missed, description->memory_bytes_per_cycle);
     uint64_t caches =
         flow_cycles(description, cu_count, work->memory_bytes, description->cache_bytes_per_cycle);
-    uint64_t under_way = under_way_cycles(description, cu_count, work);
-    uint64_t both_ways = core_cycles_multiply(2, description->memory_latency_cycles);
-    uint64_t flow = memory > caches ? memory : caches;
-    return core_cycles_add(both_ways, flow > under_way ? flow : under_way);
+    uint64_t limited = greater_cycles(limited_cycles(description, cu_count, work),
+                                      residence_cycles(description, cu_count, work));
+    return core_cycles_add(core_timing_both_ways(description, work),
+                           greater_cycles(greater_cycles(memory, caches), limited));
 }
 
 /* ---- places of compute units ---- */
@@ -232,12 +287,32 @@ static void schedule_equal(const struct core_timing_work *work, uint32_t cu_coun
         deal_in_turn(work, cu_count, out->busy_cus > 0 ? out->busy_cus : 1, cores, cus);
 }
 
-static void add_memory_time(const struct devdesc *description, uint32_t cu_count,
-                            const struct core_timing_work *work, struct core_timing_execution *out)
+/* A warp executes an instruction every so many cycles, while others of its compute unit do. */
+static uint64_t latency_cycles(const struct devdesc *description, uint32_t cu_count,
+                               const struct core_timing_work *work)
 {
+    const uint64_t latency = description->instruction_latency_cycles;
+    if (latency <= 1 && work->resident == 0) return 0;
+    uint64_t sum = serial_cycles(work), longest = work->warps > 0 ? work->warp_cycles : 0;
+    if (work->serial) return core_cycles_multiply(sum, latency);
+    for (uint64_t i = 0; work->each != NULL && i < work->warps; i++)
+        longest = i == 0 ? work->each[0] : greater_cycles(longest, work->each[i]);
+    uint64_t there = resident_warps(work, cu_count);
+    uint64_t in_turn = there > 0 ? scale_up(sum, latency, there) : 0;
+    return greater_cycles(core_cycles_multiply(longest, latency), in_turn);
+}
+
+/* Adds the time after the last instruction has been issued. */
+static void add_latencies(const struct devdesc *description, uint32_t cu_count,
+                          const struct core_timing_work *work, struct core_timing_execution *out)
+{
+    out->issue_cycles = out->compute_cycles;
+    out->compute_cycles =
+        greater_cycles(out->issue_cycles, latency_cycles(description, cu_count, work));
     out->memory_cycles = core_timing_memory(description, cu_count, work);
-    out->execute_cycles =
-        out->compute_cycles > out->memory_cycles ? out->compute_cycles : out->memory_cycles;
+    out->both_ways_cycles = core_timing_both_ways(description, work);
+    out->execute_cycles = greater_cycles(
+        core_cycles_add(out->both_ways_cycles, out->compute_cycles), out->memory_cycles);
 }
 
 static bool is_listed(const struct core_timing_work *work)
@@ -258,7 +333,7 @@ struct core_timing_execution core_timing_execute(const struct devdesc *descripti
         schedule_equal(work, cu_count, description->cores_per_cu, cus, &out);
     else
         list_schedule(work, cu_count, description->cores_per_cu, cus, &out);
-    add_memory_time(description, cu_count, work, &out);
+    add_latencies(description, cu_count, work, &out);
     return out;
 }
 
@@ -275,7 +350,7 @@ struct core_timing_execution core_timing_execute_in_all(const struct devdesc *de
         schedule_equal(work, cu_count, description->cores_per_cu, NULL, &out);
     else
         list_schedule_in_all(work, cu_count, description->cores_per_cu, scratch, &out);
-    add_memory_time(description, cu_count, work, &out);
+    add_latencies(description, cu_count, work, &out);
     return out;
 }
 
@@ -335,8 +410,32 @@ struct core_timing_cut core_timing_cut(const struct devdesc *description, uint32
     const uint32_t cores = description->cores_per_cu;
     assert(cu_count >= 1 && group_warps >= 1 && !work->serial);
     if (at_cycles == 0) return (struct core_timing_cut){0};
-    if (work->each == NULL) return cut_equal(cu_count, cores, work, group_warps, at_cycles);
-    return cut_listed(cu_count, cores, work, group_warps, at_cycles, cus);
+    struct core_timing_cut cut =
+        work->each == NULL ? cut_equal(cu_count, cores, work, group_warps, at_cycles)
+                           : cut_listed(cu_count, cores, work, group_warps, at_cycles, cus);
+    struct core_timing_work begun = *work;
+    begun.warps = cut.warps;
+    cut.cycles = greater_cycles(cut.cycles, latency_cycles(description, cu_count, &begun));
+    return cut;
+}
+
+/* ---- launches that overlap ---- */
+
+uint64_t core_timing_overlap(uint64_t start_cycles, const struct core_timing_execution *execution,
+                             struct core_timing_pipes *pipes)
+{
+    const uint64_t way = execution->both_ways_cycles / 2;
+    uint64_t there = core_cycles_add(start_cycles, way);
+    uint64_t end = core_cycles_add(there, execution->compute_cycles);
+    pipes->issued_cycles =
+        core_cycles_add(greater_cycles(there, pipes->issued_cycles), execution->issue_cycles);
+    end = greater_cycles(end, pipes->issued_cycles);
+    if (execution->memory_cycles > 0) {
+        uint64_t flow = execution->memory_cycles - execution->both_ways_cycles;
+        pipes->flowed_cycles = core_cycles_add(greater_cycles(there, pipes->flowed_cycles), flow);
+        end = greater_cycles(end, pipes->flowed_cycles);
+    }
+    return core_cycles_add(end, way);
 }
 
 uint64_t core_timing_end(uint64_t begin_cycles, const struct core_timing_parts *parts)

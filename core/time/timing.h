@@ -7,13 +7,18 @@
  * sub-device of C compute units takes
  *
  *     launch + switch + index + execute + device queue          one after the other
- *     execute = max(compute, memory)                            the roofline
- *     memory  = 2 x L + the greatest of     0 without bytes
- *               ceil((bytes - cached) x D / (B x C))     share of the bandwidth B of D compute units
+ *     execute = 2 x L + max(compute, flow)                      the roofline; without bytes compute
+ *     memory  = 2 x L + flow, 0 without bytes; flow is the greatest of
+ *               ceil(missed x D / (B x C))    share of the bandwidth B of D compute units
  *               ceil(bytes x D / (K x C))     share of the caches' bandwidth K, if it counts
- *               ceil(bytes x L / (F x U))     F bytes under way on each of U compute units at work
- *               L: latency; U = min(C, W), 1 of serial work; 0 is no limit
- *     compute = the end of the last warp, warps going in order, each to the place that is free first
+ *               ceil(bytes x L / (F x U)) + ceil(missed x D / (K x C))
+ *                                             F bytes under way on each of U compute units at work
+ *               ceil((W - N) x T / N)         N warps at a time, each for T cycles at least
+ *               missed: bytes that caches do not serve; L: latency; U = min(C, W); N = min(W, R x U),
+ *               R: warps that a compute unit holds; serial work has U = 1 and N = W; 0 is no limit
+ *     compute = max(issue, Y x longest warp, ceil(Y x sum of the warps / N)), Y: cycles from one
+ *               instruction of a warp to its next one; of serial work Y x the sum
+ *     issue   = the end of the last warp, warps going in order, each to the place that is free first
  *               (of several, that of the lowest compute unit): list scheduling.  A compute unit has a
  *               place for each of its P cores.  Place p is free from cycle p on, and a warp of k cycles
  *               keeps it for P x ceil(k / P) of them.  For W warps of k cycles, with n = ceil(W / C),
@@ -26,10 +31,13 @@
  *
  * Firings with state, and a finish, execute one after the other on one lane of one compute unit.
  *
+ * Launches that do not depend on each other may overlap: core_timing_overlap.
+ *
  * Theorem (monotonicity).  For a launch of independent firings, more compute units (with at least
  * the share of the bandwidth), more bandwidth, or warps that cost no more never give more cycles.
  *
- * Proof.  memory: B x C / D is the share and stands in a denominator, as does U, which grows with C.  compute: let l(1) <= ...
+ * Proof.  memory: B x C / D is the share and stands in a denominator, as do U and N, which grow with C; so does N in
+ * compute, whose other terms grow with the warps.  issue: let l(1) <= ...
  * <= l(m) be the loads of m compute units, sorted, and l'(1) <= ... <= l'(m') those of m' >= m of
  * them whose warps cost p'(j) <= p(j).  Claim: before each warp l'(i) <= l(i) for i = 1..m.  At
  * first all are 0.  Warp j turns l(1) into l(1) + p(j) and l'(1) into l'(1) + p'(j), so that the m
@@ -73,13 +81,21 @@ struct core_timing_work {
     bool serial;           /* one warp after the other, on one compute unit */
     uint64_t memory_bytes; /* read from and written to buffers */
     uint64_t cached_bytes; /* of those, what the caches serve */
+    uint32_t resident;     /* warps that a compute unit holds; 0: any number */
 };
 
+/* Warps of a kernel that a compute unit holds at a time: as many as the description says, and as whole work-groups with
+ * `local_bytes` each as have room in local memory, at least one.  0: any number. */
+uint32_t core_timing_resident(const struct devdesc *description, struct core_warp_shape shape,
+                              uint64_t local_bytes);
+
 struct core_timing_execution {
+    uint64_t issue_cycles; /* compute without the latency of instructions */
     uint64_t compute_cycles, memory_cycles;
-    uint64_t execute_cycles; /* the greater of the two */
-    uint64_t busy_cycles;    /* of all compute units together, while they compute */
-    uint32_t busy_cus;       /* those that get a warp: the lowest ones of the sub-device */
+    uint64_t both_ways_cycles; /* of memory, the latency of the first bytes and of the last ones */
+    uint64_t execute_cycles;   /* these, and the greater of compute and the rest of memory */
+    uint64_t busy_cycles;      /* of all compute units together, while they compute */
+    uint32_t busy_cus;         /* those that get a warp: the lowest ones of the sub-device */
 };
 
 /* A compute unit of the sub-device, and while warps are assigned, a place of one. */
@@ -120,6 +136,24 @@ struct core_timing_cut core_timing_cut(const struct devdesc *description, uint32
 /* Cycles that the bytes of the work take to and from memory. */
 uint64_t core_timing_memory(const struct devdesc *description, uint32_t cu_count,
                             const struct core_timing_work *work);
+
+/* Of those, the latency of the first bytes and of the last ones: 0 without bytes. */
+uint64_t core_timing_both_ways(const struct devdesc *description,
+                               const struct core_timing_work *work);
+
+/* Compute units issue the instructions of one launch of a queue after those of another, and bytes flow
+ * likewise: when both are free. */
+struct core_timing_pipes {
+    uint64_t issued_cycles, flowed_cycles;
+};
+
+/* The end of an execution that may begin at `start_cycles`, before those that it does not depend on have
+ * ended, of bytes that come at there = start + L:
+ *     issued' = max(there, issued) + issue
+ *     flowed' = max(there, flowed) + flow            if it moves bytes, else L is 0 here
+ *     end     = L + max(there + compute, issued', flowed') */
+uint64_t core_timing_overlap(uint64_t start_cycles, const struct core_timing_execution *execution,
+                             struct core_timing_pipes *pipes);
 
 /* The parts of a launch, in order. */
 struct core_timing_parts {

@@ -74,18 +74,18 @@ check "--max-memory bounds them" test "$(inner --max-memory=1000000)" -le 100000
 depth_of() { "$PIPEC" inspect "$1.pbc" | sed -n 's/^in-port x: .* depth \([0-9]*\) .*/\1/p'; }
 check "the in-port is deeper than a declared one" test "$(depth_of free)" -gt "$(depth_of bounded)"
 mkfifo in out
-# first_output PROGRAM: it comes out of a pipe whose writer has filled the in-port twice and keeps it open.
+# first_output PROGRAM PACKETS: it comes when so many packets have come out of a pipe, whose writer keeps it open.
 first_output() {
     rm -f got
     "$PIPERUN" -q "$1.pbc" x=in,raw y=out,raw &
     run=$!
     exec 6>in 7<out
-    head -c $((8 * $(depth_of "$1"))) /dev/zero >&6 &
+    head -c $((4 * $2)) /dev/zero >&6 &
     timeout 60 head -c 4 <&7 >got
     exec 6>&-
     cat <&7 >rest
     exec 7<&-
     wait $run && [ "$(wc -c <got)" = 4 ]
 }
-check "the first output comes when the in-port has been filled twice" first_output free
-check "and sooner with a declared depth" first_output bounded
+check "the first output comes when the in-port has been filled twice" first_output free $(($(depth_of free) * 2))
+check "and sooner with a declared depth" first_output bounded "$(depth_of free)"

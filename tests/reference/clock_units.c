@@ -31,11 +31,11 @@ static long unit_cost(const struct clock_units *u, int index, long firing)
 {
     const struct clock_stage *stage = stage_of(u, index);
     const struct clock_launch *l = &u->launches[index];
-    if (!stage->counted) return stage->warp_cycles;
+    if (!stage->counted) return stage->warp_cycles * (stage->state ? u->pipeline->between : 1);
     if (!stage->state) return clock_counted(l->first + firing);
     long sum = 0;
     for (long i = 0; i < l->firings; i++)
-        sum += clock_counted(l->first + i);
+        sum += clock_counted(l->first + i) * u->pipeline->between;
     return sum * (firing + 1) / l->firings - sum * firing / l->firings;
 }
 
@@ -46,10 +46,21 @@ static bool is_busy(const struct clock_launch *l)
     return false;
 }
 
-static bool executes(const struct clock_launch *l)
+/* Some warp has instructions left, or pauses. */
+static bool computes(const struct clock_units *u, int index)
 {
-    return l->next < l->firings || is_busy(l) || l->latency > 0 || l->missed > 0 ||
-           l->through > 0 || l->under_way > 0;
+    const struct clock_launch *l = &u->launches[index];
+    const struct clock_stage *stage = stage_of(u, index);
+    long there = clock_there(u->pipeline, stage, cus_of(u, index), l->begun_warps);
+    if (is_busy(l)) return true;
+    return !stage->state && l->ran < clock_pauses(u->pipeline, there, l->sum, l->longest);
+}
+
+static bool executes(const struct clock_units *u, int index)
+{
+    const struct clock_launch *l = &u->launches[index];
+    return l->next < l->firings || l->latency > 0 || l->missed > 0 || l->through > 0 ||
+           l->under_way > 0 || l->then > 0 || l->waiting > 0 || computes(u, index);
 }
 
 /* The packet has not been processed yet. */
@@ -58,9 +69,10 @@ static bool is_before(const struct clock_launch *l)
     return l->enqueue > 0 || l->process > 0;
 }
 
-static bool is_done(const struct clock_launch *l)
+static bool is_done(const struct clock_units *u, int index)
 {
-    return !is_before(l) && l->change == 0 && !executes(l) && l->behind == 0;
+    const struct clock_launch *l = &u->launches[index];
+    return !is_before(l) && l->change == 0 && !executes(u, index) && l->behind == 0;
 }
 
 /* ---- owners of the units ---- */
@@ -89,8 +101,9 @@ static void take_units(struct clock_units *u, int index)
 {
     struct clock_launch *l = &u->launches[index];
     int last = u->last[stage_of(u, index)->queue];
-    bool goes_over = !l->begun || executes(l);
+    bool goes_over = !l->begun || executes(u, index);
     l->holds = l->begun = true;
+    l->ran = l->begun_warps = l->sum = l->longest = 0;
     l->on_units = false;
     l->change = goes_over && last >= 0 && last != index ? u->pipeline->change : 0;
     if (goes_over && !is_before(l)) l->on_units = true;
@@ -110,11 +123,11 @@ static void settle_ends(struct clock_units *u)
     for (int i = 0; i < u->pipeline->stage_count; i++) {
         struct clock_launch *l = &u->launches[i];
         if (!l->holds) continue;
-        if (is_done(l)) {
+        if (is_done(u, i)) {
             leave_units(u, i);
             l->present = false;
             l->ended = true;
-        } else if (l->yields && !is_busy(l)) {
+        } else if (l->yields && !computes(u, i)) {
             leave_units(u, i);
         }
     }
@@ -139,29 +152,38 @@ static void transfer(struct clock_units *u, int index)
     const struct clock_pipeline *p = u->pipeline;
     struct clock_launch *l = &u->launches[index];
     long cus = p->queue_cus[stage_of(u, index)->queue];
-    if (l->latency > 0) {
-        l->latency--;
-        return;
-    }
     carry(&l->missed, p->bytes_per_cycle * cus);
     carry(&l->through, p->cache_bytes_per_cycle * cus);
-    carry(&l->under_way, p->in_flight * l->at_work);
+    carry(&l->waiting, l->there);
+    if (l->under_way > 0)
+        carry(&l->under_way, p->in_flight * l->at_work);
+    else
+        carry(&l->then, p->cache_bytes_per_cycle * cus);
 }
 
 static void execute(struct clock_units *u, int index)
 {
     struct clock_launch *l = &u->launches[index];
+    u->times->execute[index]++;
+    if (l->latency > 0) {
+        l->latency--;
+        return;
+    }
     for (long c = 0; c < cus_of(u, index); c++) {
         while (clock_cu_can_begin(&l->cus[c], cores_of(u, index)) && l->next < l->firings &&
                !l->yields) {
-            clock_cu_begin(&l->cus[c], unit_cost(u, index, l->next));
+            long cost = unit_cost(u, index, l->next);
+            clock_cu_begin(&l->cus[c], cost);
             l->next += stage_of(u, index)->warp_firings;
+            l->begun_warps++;
+            l->sum += cost;
+            if (cost > l->longest) l->longest = cost;
         }
     }
     for (int c = 0; c < CLOCK_CUS; c++)
         (void)clock_cu_pass(&l->cus[c]);
     transfer(u, index);
-    u->times->execute[index]++;
+    l->ran++;
 }
 
 static void pass_cycle(struct clock_units *u, int index)
@@ -170,7 +192,7 @@ static void pass_cycle(struct clock_units *u, int index)
     if (l->change > 0) {
         l->change--;
         u->times->changes[index]++;
-    } else if (executes(l)) {
+    } else if (executes(u, index)) {
         execute(u, index);
     } else {
         l->behind--;
@@ -232,23 +254,28 @@ void clock_units_enqueue(struct clock_units *u, int index, long at, long first, 
 {
     const struct clock_pipeline *p = u->pipeline;
     const struct clock_stage *stage = stage_of(u, index);
-    long bytes = clock_bytes(p, stage, firings);
+    long bytes = clock_bytes(p, stage, firings), missed = clock_missed(p, stage, firings) * p->cus;
+    long warps = clock_warps(stage, firings);
+    long there = clock_there(p, stage, p->queue_cus[stage->queue], warps);
     while (u->now < at)
         tick(u);
     settle_ends(u);
-    u->launches[index] =
-        (struct clock_launch){.present = true,
-                              .number = u->count++,
-                              .enqueue = p->enqueue,
-                              .process = p->process,
-                              .behind = p->cleanup,
-                              .missed = clock_missed(p, stage, firings) * p->cus,
-                              .through = p->cache_bytes_per_cycle > 0 ? bytes * p->cus : 0,
-                              .latency = bytes > 0 ? 2 * p->latency : 0,
-                              .under_way = p->in_flight > 0 ? bytes * p->latency : 0,
-                              .at_work = clock_at_work(stage, p->queue_cus[stage->queue], firings),
-                              .first = first,
-                              .firings = firings};
+    u->launches[index] = (struct clock_launch){
+        .present = true,
+        .number = u->count++,
+        .enqueue = p->enqueue,
+        .process = p->process,
+        .behind = p->cleanup,
+        .missed = missed,
+        .through = p->cache_bytes_per_cycle > 0 ? bytes * p->cus : 0,
+        .latency = bytes > 0 ? 2 * p->latency : 0,
+        .under_way = p->in_flight > 0 ? bytes * p->latency : 0,
+        .then = bytes * p->latency * p->in_flight > 0 && p->cache_bytes_per_cycle > 0 ? missed : 0,
+        .waiting = bytes > 0 ? (warps - there) * p->residence : 0,
+        .there = there,
+        .at_work = clock_at_work(stage, p->queue_cus[stage->queue], firings),
+        .first = first,
+        .firings = firings};
     for (int i = 0; i < p->stage_count; i++)
         if (is_rival(u, index, i) && u->launches[i].holds &&
             stage_of(u, i)->importance < stage_of(u, index)->importance)

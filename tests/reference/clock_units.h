@@ -18,7 +18,10 @@ struct clock_launch { /* of a stage: it has one at a time */
     /* Transfers: both ways; bytes from memory and through the caches, x the device's units; under way, x
      * the latency; units with warps. */
     long latency, missed, through, under_way, at_work;
-    long first, firings, next; /* the next one to begin */
+    long then, waiting,
+        there; /* missed, after it was under way; warps without a place, x their time; those with one */
+    long ran, begun_warps, sum, longest; /* of the warps since it has had the units: cycles */
+    long first, firings, next;           /* the next one to begin */
     struct clock_cu cus[CLOCK_CUS];
 };
 

@@ -21,7 +21,8 @@ struct play {
     struct work works[CLOCK_STAGES];
     long free_at[CLOCK_STAGES];
     long handed[CLOCK_STAGES]; /* when the compute units got the last launch of the queue */
-    int last[CLOCK_STAGES];    /* stage of a queue's last launch, -1: none */
+    long issued[CLOCK_STAGES], flowed[CLOCK_STAGES]; /* its instructions, its bytes */
+    int last[CLOCK_STAGES];                          /* stage of a queue's last launch, -1: none */
     long clock;
     struct clock_units units; /* where importances differ */
     int turn;
@@ -41,7 +42,7 @@ static long warp_cost(const struct clock_stage *stage, long firing)
 }
 
 /* Compute units whose first core is free take the next warps, the lowest first; then a cycle passes. */
-static long compute(const struct clock_stage *stage, long cus, long cores, long first, long firings)
+static long issue(const struct clock_stage *stage, long cus, long cores, long first, long firings)
 {
     struct clock_cu units[CLOCK_CUS] = {0};
     long next = 0, cycles = 0;
@@ -59,10 +60,27 @@ static long compute(const struct clock_stage *stage, long cus, long cores, long 
     return cycles;
 }
 
+/* Until the last instruction has ended, each warp with its pauses. */
+static long compute(const struct clock_pipeline *p, const struct clock_stage *stage, long cus,
+                    long first, long firings)
+{
+    long sum = 0, longest = 0, cycles = issue(stage, cus, p->cores, first, firings);
+    if (stage->state) return cycles * p->between;
+    for (long i = 0; i < firings; i += stage->warp_firings) {
+        long cost = warp_cost(stage, first + i);
+        sum += cost;
+        if (cost > longest) longest = cost;
+    }
+    long paused =
+        clock_pauses(p, clock_there(p, stage, cus, clock_warps(stage, firings)), sum, longest);
+    return paused > cycles ? paused : cycles;
+}
+
 /* The first bytes come and the last ones go with the latency of memory.  Between, every cycle brings
  * the share's bytes, of which the device's cus are a common denominator: those that the caches miss
  * from memory, all of them through the caches.  The units at work have no more under way than they
- * can; of these bytes the latency is a common denominator. */
+ * can; of these bytes the latency is a common denominator.  Those that miss then wait for the caches, too.  Warps
+ * without a place wait for those that have one. */
 static long memory(const struct clock_pipeline *p, const struct clock_stage *stage, long cus,
                    long firings)
 {
@@ -70,10 +88,17 @@ static long memory(const struct clock_pipeline *p, const struct clock_stage *sta
     long missed = clock_missed(p, stage, firings) * p->cus;
     long through = p->cache_bytes_per_cycle > 0 ? bytes * p->cus : 0;
     long under_way = p->in_flight > 0 ? bytes * p->latency : 0;
-    for (; missed > 0 || through > 0 || under_way > 0; cycles++) {
+    long then = under_way > 0 && p->cache_bytes_per_cycle > 0 ? missed : 0;
+    long warps = clock_warps(stage, firings), there = clock_there(p, stage, cus, warps);
+    long waiting = (warps - there) * p->residence;
+    for (; missed > 0 || through > 0 || under_way > 0 || then > 0 || waiting > 0; cycles++) {
         missed -= p->bytes_per_cycle * cus;
         through -= p->cache_bytes_per_cycle * cus;
-        under_way -= p->in_flight * clock_at_work(stage, cus, firings);
+        if (under_way > 0)
+            under_way -= p->in_flight * clock_at_work(stage, cus, firings);
+        else
+            then -= p->cache_bytes_per_cycle * cus;
+        waiting -= there;
     }
     return bytes > 0 ? p->latency + cycles + p->latency : 0;
 }
@@ -174,44 +199,89 @@ static void hand_over(struct play *play, const struct clock_stage *stage, long f
     }
 }
 
-/* Cycles before the compute units have a launch that begins then.  They pass from the begin on, or, where
- * packets are processed ahead, one by one from the moment of dispatch on. */
-static long launch_cycles(const struct play *play, const struct clock_stage *stage, long begin)
+/* When the packet has been processed: cycles pass one by one from the moment of dispatch on. */
+static long processed(const struct play *play, const struct clock_stage *stage)
 {
     const struct clock_pipeline *p = play->p;
     long enqueue = p->enqueue, process = p->process, now = play->clock;
     long from =
         clock_has_barrier(p, stage) ? play->free_at[stage->queue] : play->handed[stage->queue];
-    if (!p->ahead) return enqueue + process;
-    for (; enqueue + process > 0; now++) {
+    for (; enqueue > 0 || process > 0 || now < from; now++) {
         if (enqueue > 0)
             enqueue--;
         else
             process -= now >= from;
     }
-    return now > begin ? now - begin : 0;
+    return now;
+}
+
+/* Passes so many cycles from `now` on, but none before `*free`; the end, which is `*free` then. */
+static long pass(long now, long cycles, long *free)
+{
+    while (now < *free)
+        now++;
+    return *free = now + cycles;
+}
+
+/* The end of an execution that begins while those before it go on. */
+static long executed(struct play *play, const struct clock_stage *stage, long start, long first,
+                     long firings)
+{
+    const struct clock_pipeline *p = play->p;
+    long cus = p->queue_cus[stage->queue], moving = memory(p, stage, cus, firings);
+    long way = moving > 0 ? p->latency : 0, flowed = 0;
+    long issuing = issue(stage, cus, p->cores, first, firings);
+    long issued = pass(start + way, issuing, &play->issued[stage->queue]);
+    long end = start + way + compute(p, stage, cus, first, firings);
+    if (moving > 0) flowed = pass(start + way, moving - 2 * way, &play->flowed[stage->queue]);
+    if (issued > end) end = issued;
+    return (flowed > end ? flowed : end) + way;
+}
+
+struct parts {
+    long launch, change, execute, cleanup;
+};
+
+/* Of a launch of its stage that begins then. */
+static struct parts parts_of(struct play *play, int index, long firings, long begin)
+{
+    const struct clock_pipeline *p = play->p;
+    const struct clock_stage *stage = &p->stages[index];
+    int queue = stage->queue;
+    long first = play->works[index].firings, ready = processed(play, stage),
+         cus = p->queue_cus[queue];
+    struct parts parts = {.launch = p->enqueue + p->process, .cleanup = p->cleanup};
+    if (p->ahead) parts.launch = ready > begin ? ready - begin : 0;
+    if (play->last[queue] >= 0 && play->last[queue] != index) parts.change = p->change;
+    play->handed[queue] = begin + parts.launch;
+    if (p->overlap && p->ahead && parts.change == 0) {
+        long end = executed(play, stage, ready, first, firings), there = play->handed[queue];
+        parts.execute = end > there ? end - there : 0;
+        if (end < there) parts.cleanup = end + p->cleanup > there ? end + p->cleanup - there : 0;
+        play->handed[queue] = ready;
+        return parts;
+    }
+    long computing = compute(p, stage, cus, first, firings),
+         moving = memory(p, stage, cus, firings);
+    if (moving > 0) computing += 2 * p->latency; /* packets come before, and go after that */
+    parts.execute = computing > moving ? computing : moving;
+    play->issued[queue] = play->flowed[queue] =
+        play->handed[queue] + parts.change + parts.execute + parts.cleanup;
+    return parts;
 }
 
 /* When it ends, where launches do not interrupt each other. */
 static void time_launch(struct play *play, int index, long firings)
 {
-    const struct clock_pipeline *p = play->p;
-    const struct clock_stage *stage = &p->stages[index];
-    int queue = stage->queue;
+    int queue = play->p->stages[index].queue;
     long begin = play->clock > play->free_at[queue] ? play->clock : play->free_at[queue];
-    long change = play->last[queue] >= 0 && play->last[queue] != index ? p->change : 0;
-    long computing =
-        compute(stage, p->queue_cus[queue], p->cores, play->works[index].firings, firings);
-    long moving = memory(p, stage, p->queue_cus[queue], firings);
-    long execute = computing > moving ? computing : moving;
-    long launch = launch_cycles(play, stage, begin);
-    play->works[index].end = begin + launch + change + execute + p->cleanup;
-    play->handed[queue] = begin + launch;
-    play->times.launch[index] += launch + p->cleanup;
+    const struct parts parts = parts_of(play, index, firings, begin);
+    play->works[index].end = begin + parts.launch + parts.change + parts.execute + parts.cleanup;
+    play->times.launch[index] += parts.launch + parts.cleanup;
     play->free_at[queue] = play->works[index].end;
     play->last[queue] = index;
-    play->times.execute[index] += execute;
-    play->times.changes[index] += change;
+    play->times.execute[index] += parts.execute;
+    play->times.changes[index] += parts.change;
 }
 
 static void dispatch(struct play *play, int index, long firings)

@@ -41,6 +41,9 @@ struct clock_pipeline {
     long latency, in_flight;     /* cycles of an access; bytes under way of a unit, 0: any number */
     long cache_bytes, cache_cus; /* of a domain: its cache, its compute units */
     long cache_bytes_per_cycle;  /* of all caches; 0: they do not count */
+    long held, residence;        /* warps on a unit, 0: any number; cycles of each at least */
+    long between;                /* from an instruction of a warp to its next one */
+    bool overlap;                /* launches that do not depend on each other */
     long enqueue, process, cleanup; /* of a full packet */
     bool ahead;                     /* packets are processed while launches execute */
     long change;                    /* of going over to another stage */
@@ -160,14 +163,43 @@ static inline long clock_missed(const struct clock_pipeline *p, const struct clo
     return bytes - bytes * parts / (one * 65536);
 }
 
+static inline long clock_warps(const struct clock_stage *stage, long firings)
+{
+    long warps = 0;
+    for (long begun = 0; begun < firings; begun += stage->state ? 1 : stage->warp_firings)
+        warps++;
+    return warps;
+}
+
 /* Compute units on which a launch of so many firings has warps, of `cus`. */
 static inline long clock_at_work(const struct clock_stage *stage, long cus, long firings)
 {
-    long warps = 0;
-    for (long begun = 0; begun < firings; begun += stage->warp_firings)
-        warps++;
+    long warps = clock_warps(stage, firings);
     if (stage->state || warps == 0) return 1;
     return warps < cus ? warps : cus;
+}
+
+/* Of so many warps, those that have places at first: one by one on the units in turn, while there are places. */
+static inline long clock_there(const struct clock_pipeline *p, const struct clock_stage *stage,
+                               long cus, long warps)
+{
+    long on[CLOCK_CUS] = {0}, there = 0;
+    if (p->held == 0 || stage->state) return warps;
+    for (long w = 0; w < warps && on[w % cus] < p->held; w++) {
+        on[w % cus]++;
+        there++;
+    }
+    return there;
+}
+
+/* Cycles until warps with that sum and that maximum of instructions have executed them, each with a pause after each
+ * instruction, so many at a time. */
+static inline long clock_pauses(const struct clock_pipeline *p, long there, long sum, long longest)
+{
+    long cycles = 0;
+    for (long left = sum * p->between; left > 0; left -= there)
+        cycles++;
+    return cycles > longest * p->between ? cycles : longest * p->between;
 }
 
 /* Between stages of one queue packets change hands as launches are dispatched: they execute in that

@@ -116,6 +116,13 @@ static struct machine machine_with_more(const char *name, struct clock_random *r
     m.description.memory_latency_cycles = (uint32_t)clock_number(random, 1, 400);
     m.description.memory_in_flight_bytes =
         clock_number(random, 0, 1) ? (uint64_t)clock_number(random, 1, 8000) : 0;
+    m.description.resident_warps =
+        (uint32_t)(clock_number(random, 0, 1) * clock_number(random, 1, 9));
+    m.description.warp_residence_cycles =
+        (uint32_t)(clock_number(random, 0, 1) * clock_number(random, 1, 90));
+    m.description.instruction_latency_cycles = (uint32_t)clock_number(random, 1, 5);
+    m.description.launches_overlap = (uint32_t)clock_number(random, 0, 1);
+    m.description.switch_cycles *= (uint32_t)clock_number(random, 0, 1);
     if (clock_number(random, 0, 2) > 0)
         add_caches(&m, cus >> clock_number(random, 0, cus > 4 ? 3 : cus > 1), random);
     write_machine(&m);
@@ -156,6 +163,10 @@ static void draw_for(struct clock_pipeline *p, struct clock_random *random,
                                             .change = (long)d->switch_cycles,
                                             .latency = (long)d->memory_latency_cycles,
                                             .in_flight = (long)d->memory_in_flight_bytes,
+                                            .held = (long)d->resident_warps,
+                                            .residence = (long)d->warp_residence_cycles,
+                                            .between = (long)d->instruction_latency_cycles,
+                                            .overlap = d->launches_overlap > 0,
                                             .cache_bytes = (long)d->cache_bytes[DEVDESC_L2],
                                             .cache_cus = (long)d->cus_per_domain[DEVDESC_L2],
                                             .cache_bytes_per_cycle =

@@ -125,7 +125,7 @@ static void play(struct scene *s, struct outcome *outcomes)
 struct ticking {
     bool present, holds, must_yield, begun, ended;
     bool needs_units, past_launch; /* in its present piece */
-    uint64_t launch, change, index, memory, children, cleanup;
+    uint64_t launch, change, index, both_ways, flow, children, cleanup;
     uint64_t next, warps; /* warps or firings */
     uint64_t cu_left[CUS_MOST];
     uint64_t child_at;
@@ -183,7 +183,7 @@ static bool in_group(const struct clock *c, uint32_t i)
 static bool executes(const struct clock *c, uint32_t i)
 {
     const struct ticking *t = &c->launches[i];
-    return t->next < t->warps || busy_cus(c, i) > 0 || t->memory > 0;
+    return t->next < t->warps || busy_cus(c, i) > 0 || t->both_ways > 0 || t->flow > 0;
 }
 
 static bool works(const struct clock *c, uint32_t i)
@@ -248,6 +248,10 @@ static void execute_cycle(struct clock *c, uint32_t i)
     struct ticking *t = &c->launches[i];
     const struct prt_launch_work *work = &c->scene->arrivals[i].work;
     uint32_t cus = work->timing.serial ? 1 : queue_of(c, i)->cu_count;
+    if (t->both_ways > 0) {
+        t->both_ways--;
+        return;
+    }
     for (uint32_t cu = 0; cu < cus; cu++) {
         bool may = !t->must_yield || (!work->timing.serial && t->next % work->group_warps != 0);
         if (t->cu_left[cu] == 0 && t->next < t->warps && may)
@@ -255,7 +259,7 @@ static void execute_cycle(struct clock *c, uint32_t i)
     }
     for (uint32_t cu = 0; cu < cus; cu++)
         t->cu_left[cu] -= t->cu_left[cu] > 0;
-    t->memory -= t->memory > 0;
+    t->flow -= t->flow > 0;
 }
 
 static void pass_cycle(struct clock *c, uint32_t i)
@@ -288,7 +292,8 @@ static void arrive_now(struct clock *c)
         *t = (struct ticking){.present = true,
                               .launch = a->work.launch_cycles,
                               .index = a->work.index_cycles,
-                              .memory = a->work.memory_cycles,
+                              .both_ways = a->work.both_ways_cycles,
+                              .flow = a->work.flow_cycles,
                               .children = a->work.device_queue_cycles,
                               .cleanup = a->work.cleanup_cycles,
                               .warps =
@@ -369,7 +374,8 @@ static void draw_work(struct random *r, struct arrival *a)
     if (!work->timing.serial && draw(r, 0, 1) == 0) work->timing.each = a->each;
     for (int i = 0; work->timing.serial && i < WARPS_MOST; i++)
         a->each[i] = work->timing.warp_cycles * group;
-    work->memory_cycles = draw(r, 0, 2) == 0 ? draw(r, 0, 60) : 0;
+    work->both_ways_cycles = draw(r, 0, 2) == 0 ? draw(r, 0, 20) : 0;
+    work->flow_cycles = draw(r, 0, 2) == 0 ? draw(r, 0, 60) : 0;
     work->child_cycles = draw(r, 1, 5);
     work->device_queue_cycles = draw(r, 0, 3) == 0 ? draw(r, 1, 20) : 0;
     work->launch_cycles = draw(r, 1, 6);

@@ -302,6 +302,124 @@ static void what_caches_serve_does_not_come_from_memory(void **unused)
     assert_int_equal(core_timing_memory(&device, 4, &work), 39);
 }
 
+/* Bytes that miss are under way, then wait for the caches. */
+static void what_misses_waits_for_the_caches_too(void **unused)
+{
+    (void)unused;
+    struct devdesc device = device_of(4, 1000);
+    struct core_timing_work work = {.warps = 4, .memory_bytes = 1000, .cached_bytes = 600};
+    device.cache_bytes_per_cycle = 40;
+    device.memory_latency_cycles = 100;
+    device.memory_in_flight_bytes = 500;
+    assert_int_equal(core_timing_memory(&device, 4, &work), 200 + 50 + 10);
+    assert_int_equal(core_timing_memory(&device, 1, &work), 200 + 200 + 40);
+    work.cached_bytes = 1000;
+    assert_int_equal(core_timing_memory(&device, 4, &work), 200 + 50);
+}
+
+/* ---- warps on a compute unit ---- */
+
+/* Each place takes a warp, when the one before has been there for its time; warps are shared out evenly,
+ * to a fraction of one. */
+static void warps_wait_for_places(void **unused)
+{
+    (void)unused;
+    struct random random = {6};
+    for (int round = 0; round < 5000; round++) {
+        struct devdesc device = device_of(8, 1u << 20);
+        uint64_t warps = draw(&random, 1, 500), cus = draw(&random, 1, 8), there = 0;
+        uint64_t held = draw(&random, 1, 20), stay = draw(&random, 0, 300);
+        struct core_timing_work work = {
+            .warps = warps, .memory_bytes = 1, .resident = (uint32_t)held};
+        device.warp_residence_cycles = (uint32_t)stay;
+        while (there < warps && there < cus * held)
+            there++;
+        uint64_t t = core_timing_memory(&device, (uint32_t)cus, &work);
+        assert_true(t >= 1 && t * there >= (warps - there) * stay);
+        assert_true(t == 1 || (t - 1) * there < (warps - there) * stay);
+        work.serial = true;
+        assert_int_equal(core_timing_memory(&device, (uint32_t)cus, &work), 1);
+    }
+}
+
+static void local_memory_has_room_for_whole_work_groups(void **unused)
+{
+    (void)unused;
+    struct devdesc device = device_of(8, 1);
+    const struct core_warp_shape single = {1, 1}, of_8 = {1, 8}, shared = {4, 1};
+    device.local_bytes = 228 << 10;
+    assert_int_equal(core_timing_resident(&device, of_8, 63 << 10), 0);
+    device.resident_warps = 64;
+    assert_int_equal(core_timing_resident(&device, single, 0), 64);
+    assert_int_equal(core_timing_resident(&device, of_8, 63 << 10), 24);
+    assert_int_equal(core_timing_resident(&device, of_8, 200 << 10), 8);
+    assert_int_equal(core_timing_resident(&device, of_8, 16), 64);
+    assert_int_equal(core_timing_resident(&device, shared, 10 << 10), 5);
+    assert_int_equal(core_timing_resident(&device, shared, 100 << 10), 1);
+}
+
+/* The figures of lang/time.md, "Compute". */
+static void warps_of_a_compute_unit_hide_each_others_latency(void **unused)
+{
+    (void)unused;
+    struct devdesc device = device_of(132, 1);
+    struct core_timing_work work = {.warps = 128, .warp_cycles = 2048, .resident = 64};
+    device.cores_per_cu = 4;
+    device.instruction_latency_cycles = 4;
+    struct core_timing_execution e = core_timing_execute(&device, 132, &work, NULL);
+    assert_int_equal(e.compute_cycles, 8192);
+    assert_int_equal(e.issue_cycles, 2048);
+    work.warps = 131072;
+    e = core_timing_execute(&device, 132, &work, NULL);
+    assert_int_equal(e.compute_cycles, 509952);
+    assert_int_equal(e.issue_cycles, 509952);
+    work.resident = 4;
+    e = core_timing_execute(&device, 132, &work, NULL);
+    assert_int_equal(e.compute_cycles, (UINT64_C(4) * 131072 * 2048 + 527) / 528);
+    work.serial = true;
+    assert_int_equal(core_timing_execute(&device, 132, &work, NULL).compute_cycles,
+                     UINT64_C(4) * 131072 * 2048);
+}
+
+static void the_dearest_warp_counts_with_its_pauses(void **unused)
+{
+    (void)unused;
+    struct devdesc device = device_of(4, 1);
+    struct core_timing_cu cus[4];
+    const uint64_t each[] = {3, 70, 5, 1, 2};
+    struct core_timing_work work = {.warps = 5, .each = each};
+    device.instruction_latency_cycles = 6;
+    assert_int_equal(core_timing_execute(&device, 4, &work, cus).compute_cycles, 420);
+    work.resident = 1;
+    assert_int_equal(core_timing_execute(&device, 1, &work, cus).compute_cycles, 6 * 81);
+    struct core_timing_cut cut = core_timing_cut(&device, 1, &work, 1, 4, cus);
+    assert_int_equal(cut.warps, 2);
+    assert_int_equal(cut.cycles, 6 * 73);
+}
+
+/* The figures of lang/time.md, "Overlap"; then one with more to issue, and one that moves nothing. */
+static void executions_overlap_as_far_as_both_ways_are_free(void **unused)
+{
+    (void)unused;
+    struct core_timing_pipes pipes = {0};
+    struct core_timing_execution e = {
+        .issue_cycles = 12, .compute_cycles = 48, .both_ways_cycles = 844, .memory_cycles = 860};
+    for (uint64_t i = 1; i <= 4; i++)
+        assert_int_equal(core_timing_overlap(525 * i, &e, &pipes), 525 * i + 892);
+    e = (struct core_timing_execution){.issue_cycles = 1000,
+                                       .compute_cycles = 4000,
+                                       .both_ways_cycles = 844,
+                                       .memory_cycles = 844 + 5000};
+    assert_int_equal(core_timing_overlap(3000, &e, &pipes), 3000 + 5844);
+    assert_int_equal(core_timing_overlap(3100, &e, &pipes), 3422 + 10000 + 422);
+    assert_int_equal(pipes.issued_cycles, 3422 + 2000);
+    e = (struct core_timing_execution){.issue_cycles = 100, .compute_cycles = 700};
+    assert_int_equal(core_timing_overlap(3200, &e, &pipes), 5522);
+    assert_int_equal(core_timing_overlap(4600, &e, &pipes), 5622);
+    assert_int_equal(core_timing_overlap(5600, &e, &pipes), 6300);
+    assert_int_equal(pipes.flowed_cycles, 13422);
+}
+
 /* ---- caches ---- */
 
 static void the_caches_are_those_of_the_widest_level(void **unused)
@@ -415,8 +533,12 @@ static void more_of_anything_never_takes_longer(void **unused)
         struct devdesc device = device_of(CUS_MOST, bandwidth);
         device.memory_latency_cycles = (uint32_t)draw(&random, 0, 1) * 50;
         device.memory_in_flight_bytes = draw(&random, 0, 2000);
-        struct core_timing_work work = {
-            .warps = warps, .each = each, .memory_bytes = draw(&random, 0, 20000)};
+        device.warp_residence_cycles = (uint32_t)draw(&random, 0, 100);
+        device.instruction_latency_cycles = (uint32_t)draw(&random, 1, 5);
+        struct core_timing_work work = {.warps = warps,
+                                        .each = each,
+                                        .memory_bytes = draw(&random, 0, 20000),
+                                        .resident = (uint32_t)draw(&random, 0, 3)};
         uint64_t before = core_timing_execute(&device, part, &work, cus).execute_cycles;
         uint32_t more = part + (uint32_t)draw(&random, 0, CUS_MOST - part);
         assert_true(core_timing_execute(&device, more, &work, cus).execute_cycles <= before);
@@ -490,6 +612,12 @@ TEST_MAIN("timing", cmocka_unit_test(warps_are_those_that_firings_fill),
           cmocka_unit_test(packets_come_and_go_with_the_latency_of_memory),
           cmocka_unit_test(bytes_under_way_are_those_of_the_compute_units_at_work),
           cmocka_unit_test(what_caches_serve_does_not_come_from_memory),
+          cmocka_unit_test(what_misses_waits_for_the_caches_too),
+          cmocka_unit_test(warps_wait_for_places),
+          cmocka_unit_test(local_memory_has_room_for_whole_work_groups),
+          cmocka_unit_test(warps_of_a_compute_unit_hide_each_others_latency),
+          cmocka_unit_test(the_dearest_warp_counts_with_its_pauses),
+          cmocka_unit_test(executions_overlap_as_far_as_both_ways_are_free),
           cmocka_unit_test(the_caches_are_those_of_the_widest_level),
           cmocka_unit_test(packets_are_found_in_domains_that_both_ends_touch),
           cmocka_unit_test(buffers_stay_from_the_smallest_on_while_they_fit),
