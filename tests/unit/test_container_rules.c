@@ -235,7 +235,9 @@ static void reserved_fields_and_alignments_are_looked_at(void **unused)
 static void writers_and_readers_agree(void **unused)
 {
     (void)unused;
-    REFUSED(PRT_E_VERIFY, small, "'x' has a writer without its output, or an output without its writer", m->buffers[0].writer_node = 0);
+    REFUSED(PRT_E_VERIFY, small,
+            "'x' has a writer without its output, or an output without its writer",
+            m->buffers[0].writer_node = 0);
     REFUSED(PRT_E_VERIFY, small, "the writer of 'x' is not an output of node 'a'",
             (m->buffers[0].outer = CONTAINER_INNER, m->buffers[0].writer_node = 0,
              m->buffers[0].writer_output = 1));
