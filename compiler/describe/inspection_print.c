@@ -307,10 +307,10 @@ static void put_schedule(struct json *json, const struct inspection *inspection)
     else
         json_text(json, "prologue", NULL);
     json_begin(json, "iterations", '[');
-    for (uint32_t i = 0; i < program->iteration_count; i++) {
+    for (uint32_t i = 0; i < program->round_count; i++) {
         json_begin(json, NULL, '[');
-        for (uint32_t k = 0; k < program->iterations[i].level_count; k++)
-            put_loops(json, NULL, names, &program->iterations[i].levels[k]);
+        for (uint32_t k = 0; k < program->rounds[i].level_count; k++)
+            put_loops(json, NULL, names, &program->rounds[i].levels[k]);
         json_end(json, ']');
     }
     json_end(json, ']');

@@ -10,11 +10,11 @@
 #include <inttypes.h>
 
 enum {
-    ITERATIONS = 16, /* of a schedule, in a trial */
-    LOOKS = 4        /* a trial of schedules has so many times the looks of a trial of layouts */
+    ROUNDS = 16, /* of a schedule, in a trial */
+    LOOKS = 4    /* a trial of schedules has so many times the looks of a trial of layouts */
 };
 
-/* Makes the trial long enough for ITERATIONS of the schedule. */
+/* Makes the trial long enough for ROUNDS rounds of the schedule. */
 static void grow_size(const struct plan *plan, const struct schedule *schedule,
                       struct trial_size *size)
 {
@@ -23,7 +23,7 @@ static void grow_size(const struct plan *plan, const struct schedule *schedule,
         uint128 iterations =
             (uint128)island->firings * PLAN_PACE_ONE / plan->stages[island->stages[0]].pace;
         if (iterations >> 40 == 0)
-            size->iterations = max64(size->iterations, (uint64_t)iterations * ITERATIONS);
+            size->iterations = max64(size->iterations, (uint64_t)iterations * ROUNDS);
     }
 }
 
@@ -58,7 +58,7 @@ struct tried {
 static struct tried collect_schedules(const struct placement *at, struct trial_size size)
 {
     struct tried tried = {.size = size};
-    int end = at->plan->stage_count > STAGES_TRIED ? SCHEDULE_ROUNDS : SCHEDULE_LENGTHS;
+    int end = at->plan->stage_count > STAGES_TRIED ? SCHEDULE_FULL_LANES : SCHEDULE_LENGTHS;
     for (int i = SCHEDULE_LONGEST; i < end; i++) {
         const struct schedule *schedule =
             plan_schedule(at->cx, at->graph, at->plan, (enum schedule_length)i);

@@ -2,7 +2,7 @@
 /*
  * choose_schedule: a static schedule where it is no slower than dispatching what is ready.
  *
- * The layout and the selection have been chosen.  Schedules whose iterations differ in length (schedule.h) are tried;
+ * The layout and the selection have been chosen.  Schedules whose rounds differ in length (schedule.h) are tried;
  * of more than STAGES_TRIED stages, two of them.  The fastest one is used, among equals the longest, unless the guarded
  * loop by itself is faster by more than a hundredth.  With bounded rates a run may differ from its trial.  Then that has
  * to hold both with the maximum and with the minimum that stages may append.  If stages of both kinds read one in-port,

@@ -137,8 +137,7 @@ static void build_islands(struct emission *e, const struct plan *plan, uint32_t 
     for (uint32_t i = 0; i < schedule->island_count; i++) {
         set_labels(e, &failing, program_offset(e));
         failing.count = 0;
-        /* Builds its prologue and the iteration; a guard that fails in the first leads to the
-         * second. */
+        /* Builds the prologue, then the round.  A guard of the prologue that fails leads to the round. */
         const struct schedule_island *island = &schedule->islands[i];
         if (island->prologue.op_count > 0) {
             build_guards(e, &island->prologue, 1, &failing);

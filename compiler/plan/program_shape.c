@@ -24,12 +24,12 @@ struct reading {
     uint32_t top;        /* of its loop; begin: there is none */
     bool *called;        /* by offset */
     bool *is_static;     /* by stage */
-    uint32_t *part_of;   /* by stage: its iteration so far, from 1 */
+    uint32_t *part_of;   /* by stage: its round so far, from 1 */
     op_list prologue;
     op_list ops;      /* since the last instruction that is not an op */
     uint32_t from;    /* where they begin */
     part_list levels; /* of the routine, as they stand */
-    VEC(struct program_iteration) iterations;
+    VEC(struct program_round) rounds;
     struct program_shape *shape;
 };
 
@@ -78,20 +78,20 @@ static void append_prologue(struct reading *r, const struct schedule_part *part)
         vec_push(r->arena, &r->prologue, part->ops[i]);
 }
 
-/* A stage is in only one iteration: earlier runs of it were the prologue of an island. */
-static void take_iteration(struct reading *r, struct schedule_part *part)
+/* A stage is in only one round: earlier runs of it were the prologue of an island. */
+static void add_round(struct reading *r, struct schedule_part *part)
 {
-    uint32_t before = (uint32_t)r->iterations.count;
+    uint32_t before = (uint32_t)r->rounds.count;
     bool again = false;
     for (uint32_t i = 0; i < part->op_count; i++) {
         if (part->ops[i].kind != SCHEDULE_RUN) continue;
         again |= before > 0 && r->part_of[part->ops[i].stage] == before;
         r->part_of[part->ops[i].stage] = before + 1;
     }
-    if (again) append_prologue(r, r->iterations.items[--r->iterations.count].levels);
+    if (again) append_prologue(r, r->rounds.items[--r->rounds.count].levels);
     for (uint32_t i = 0; i < part->op_count && again; i++)
         if (part->ops[i].kind == SCHEDULE_RUN) r->part_of[part->ops[i].stage] = before;
-    vec_push(r->arena, &r->iterations, (struct program_iteration){part, 1});
+    vec_push(r->arena, &r->rounds, (struct program_round){part, 1});
 }
 
 static void close_part(struct reading *r)
@@ -104,11 +104,11 @@ static void close_part(struct reading *r)
     else if (r->from < r->top)
         append_prologue(r, part);
     else
-        take_iteration(r, part);
+        add_round(r, part);
     r->ops = (op_list){0};
 }
 
-static bool take_run(struct reading *r, const struct sched_instruction *at)
+static bool read_run(struct reading *r, const struct sched_instruction *at)
 {
     uint32_t stage = at->operands[0];
     if (stage >= r->shape->stage_count) return false;
@@ -118,12 +118,12 @@ static bool take_run(struct reading *r, const struct sched_instruction *at)
     return true;
 }
 
-static bool take_instruction(struct reading *r, const struct sched_instruction *at)
+static bool read_shape_instruction(struct reading *r, const struct sched_instruction *at)
 {
     if (r->called[at->offset]) close_part(r);
     if (r->ops.count == 0) r->from = at->offset;
     switch (at->opcode) {
-    case SCHED_RUN: return take_run(r, at);
+    case SCHED_RUN: return read_run(r, at);
     case SCHED_REPEAT:
         vec_push(r->arena, &r->ops, (struct schedule_op){SCHEDULE_REPEAT, 0, at->operands[0]});
         return true;
@@ -143,7 +143,7 @@ static void close_routine(struct reading *r)
     struct schedule_part *levels = ARENA_ARRAY(r->arena, struct schedule_part, count);
     for (size_t i = 0; i < count; i++)
         levels[i] = r->levels.items[count - 1 - i];
-    vec_push(r->arena, &r->iterations, (struct program_iteration){levels, (uint32_t)count});
+    vec_push(r->arena, &r->rounds, (struct program_round){levels, (uint32_t)count});
 }
 
 bool program_shape_read(struct arena *arena, const uint8_t *code, size_t code_bytes,
@@ -161,14 +161,14 @@ bool program_shape_read(struct arena *arena, const uint8_t *code, size_t code_by
     struct sched_instruction at;
     for (uint32_t offset = r.begin; offset < code_bytes; offset += at.size_bytes) {
         sched_decode(code, code_bytes, offset, &at);
-        if (!take_instruction(&r, &at)) return false;
+        if (!read_shape_instruction(&r, &at)) return false;
     }
     close_part(&r);
     close_routine(&r);
     shape->prologue.ops = r.prologue.items;
     shape->prologue.op_count = (uint32_t)r.prologue.count;
-    shape->iterations = r.iterations.items;
-    shape->iteration_count = (uint32_t)r.iterations.count;
+    shape->rounds = r.rounds.items;
+    shape->round_count = (uint32_t)r.rounds.count;
     shape->code_bytes = (uint32_t)code_bytes;
     shape->static_bytes = r.end - r.begin;
     return true;
@@ -238,8 +238,8 @@ static void print_short_part(FILE *to, const char *const *names, const struct sc
     arena_destroy(arena);
 }
 
-static void print_iterations(FILE *to, const char *const *names, const struct program_shape *shape,
-                             bool whole)
+static void print_rounds(FILE *to, const char *const *names, const struct program_shape *shape,
+                         bool whole)
 {
     void (*print_part)(FILE *, const char *const *, const struct schedule_part *) =
         whole ? program_shape_print_part : print_short_part;
@@ -248,11 +248,11 @@ static void print_iterations(FILE *to, const char *const *names, const struct pr
         print_part(to, names, &shape->prologue);
         fputc('\n', to);
     }
-    for (uint32_t i = 0; i < shape->iteration_count; i++) {
+    for (uint32_t i = 0; i < shape->round_count; i++) {
         fputs("         ", to);
-        for (uint32_t k = 0; k < shape->iterations[i].level_count; k++) {
+        for (uint32_t k = 0; k < shape->rounds[i].level_count; k++) {
             if (k > 0) fputs(" | ", to);
-            print_part(to, names, &shape->iterations[i].levels[k]);
+            print_part(to, names, &shape->rounds[i].levels[k]);
         }
         fputc('\n', to);
     }
@@ -267,7 +267,7 @@ void program_shape_print(FILE *to, const char *const *names, const struct progra
         fprintf(to, "schedule static for %" PRIu32 " of %" PRIu32 " stage%s%s%s\n",
                 shape->static_count, shape->stage_count, plural(shape->stage_count),
                 reason ? "; " : "", reason ? reason : "");
-        print_iterations(to, names, shape, whole);
+        print_rounds(to, names, shape, whole);
     }
     fprintf(to,
             "program  %" PRIu32 " bytes of code, %" PRIu32 " of a static part; %" PRIu32

@@ -4,7 +4,7 @@
  * `inspect` shows a source and a container in the same way.
  *
  * The static part lies between the bindings and the first `ends`.  Runs before its loop are the prologue.  Each sequence
- * of runs in the loop is an iteration of one level.  A routine has the levels of one iteration, from the last to the
+ * of runs in the loop is a round of one level.  A routine has the levels of one round, from the last to the
  * first.
  *
  *   Requires  nothing: the code may be any bytes.
@@ -16,15 +16,15 @@
 
 #include "compiler/plan/schedule.h"
 
-struct program_iteration {
+struct program_round {
     const struct schedule_part *levels; /* without guards; from the first to the last */
     uint32_t level_count;
 };
 
 struct program_shape {
     struct schedule_part prologue; /* without guards; without ops: there is none */
-    const struct program_iteration *iterations;
-    uint32_t iteration_count;
+    const struct program_round *rounds;
+    uint32_t round_count;
     const bool *is_static; /* by stage: there is a run of it */
     uint32_t stage_count, static_count;
     uint32_t code_bytes, static_bytes;

@@ -10,7 +10,7 @@
 
 enum {
     PRIMING_ROUNDS = 8,   /* over cycles; without any, one is enough */
-    LAUNCHES_MOST = 1024, /* of an iteration with loops */
+    LAUNCHES_MOST = 1024, /* of a round with loops */
     GUARDS_PER_NODE = 4   /* those that fill a pipeline of levels */
 };
 
@@ -72,7 +72,7 @@ static uint32_t collect_neighbours(const struct graph *graph, struct strong_arc 
     return count;
 }
 
-/* Is there a part of the pipeline beside another one, and no in-port feeds it?  It may go on for ever, and iterations
+/* Is there a part of the pipeline beside another one, and no in-port feeds it?  It may go on for ever, and rounds
  * of it leave the guarded loop no turn, which is what fires the last packets of the other. */
 static bool goes_on_beside_another(const struct scheduling *s)
 {
@@ -144,7 +144,7 @@ static uint32_t *order_backwards(struct scheduling *s, const struct island *isla
     return order;
 }
 
-/* The fewest cycles before the first iteration with which every window is full. */
+/* The fewest cycles before the first round with which every window is full. */
 static bool prime_windows(struct scheduling *s, struct island *island)
 {
     const uint32_t *order = order_backwards(s, island);
@@ -207,9 +207,9 @@ static uint32_t find_levels(struct scheduling *s, struct island *island)
     return count;
 }
 
-/* ---- how long an iteration is ---- */
+/* ---- how long a round is ---- */
 
-struct span_of { /* periods of one iteration that something admits */
+struct span_of { /* periods of one round that something admits */
     uint64_t most;
     const char *obstacle; /* where that is none */
 };
@@ -221,7 +221,7 @@ static void limit_span(struct span_of *span, uint64_t periods, const char *obsta
     if (periods == 0) span->obstacle = obstacle;
 }
 
-/* Iterations that a buffer is to hold where two queues work on it at once: that between them, and
+/* Rounds that a buffer is to hold where two queues work on it at once: that between them, and
  * one that is written while one is read. */
 static void admit_crossings(const struct island *island, struct span_of *span)
 {
@@ -233,7 +233,7 @@ static void admit_crossings(const struct island *island, struct span_of *span)
         uint64_t room = (edge->depth - edge->base) / packets;
         uint64_t apart = to - from;
         limit_span(span, room / (apart + 1) ? room / (apart + 1) : room / apart,
-                   "the depths do not admit an iteration on each sub-device at once");
+                   "the depths do not admit a round on each sub-device at once");
     }
 }
 
@@ -252,7 +252,7 @@ static bool has_several_queues(const struct scheduling *s, uint32_t buffer)
     return false;
 }
 
-/* Does data decide how many packets come?  The trial takes the maximum.  With fewer, an iteration that needs nearly all
+/* Does data decide how many packets come?  The trial takes the maximum.  With fewer, a round that needs nearly all
  * packets of the buffer would leave its writer room for a few. */
 static bool buffer_is_uncertain(const struct scheduling *s, uint32_t buffer)
 {
@@ -277,14 +277,14 @@ static void admit_ports(const struct scheduling *s, const struct island *island,
                                                               : 1;
         uint64_t share = room / (parts + apart);
         limit_span(span, share ? share : room / (1 + apart),
-                   arena_printf(s->cx->arena, "'%s' is too short for an iteration",
+                   arena_printf(s->cx->arena, "'%s' is too short for a round",
                                 s->graph->buffers.items[port->buffer].name));
     }
 }
 
-/* Whole rounds of the stage with most work over the lanes of its compute units. */
-static uint64_t whole_rounds(const struct scheduling *s, const struct island *island,
-                             uint64_t periods)
+/* `periods` rounded down, so that the firings of the stage with most work fill the lanes of its compute units. */
+static uint64_t fill_lanes(const struct scheduling *s, const struct island *island,
+                           uint64_t periods)
 {
     uint64_t most = 0, round = 1;
     for (uint32_t i = 0; i < island->node_count; i++) {
@@ -313,23 +313,23 @@ static void admit_batches(const struct scheduling *s, const struct island *islan
         most = max64(most, periods);
     }
     limit_span(span, level_count > 1 || !cuts ? least : most, NULL);
-    if (s->length == SCHEDULE_ROUNDS) limit_span(span, whole_rounds(s, island, span->most), NULL);
+    if (s->length == SCHEDULE_FULL_LANES) limit_span(span, fill_lanes(s, island, span->most), NULL);
     if (s->length == SCHEDULE_HALVES) limit_span(span, max64(span->most / 2, 1), NULL);
 }
 
-/* ---- iterations ---- */
+/* ---- rounds ---- */
 
-struct iteration {
+struct schedule_round {
     uint64_t periods; /* 0: there is none */
     uint64_t launches;
     struct loops_made *levels;
     bool flat;
 };
 
-static struct iteration iteration_of(struct scheduling *s, const struct island *island,
-                                     uint32_t level_count, uint64_t periods)
+static struct schedule_round make_round(struct scheduling *s, const struct island *island,
+                                        uint32_t level_count, uint64_t periods)
 {
-    struct iteration made = {.periods = periods, .flat = true};
+    struct schedule_round made = {.periods = periods, .flat = true};
     uint64_t *counts = ARENA_ARRAY(s->arena, uint64_t, (size_t)island->node_count + 1);
     made.levels = ARENA_ARRAY(s->arena, struct loops_made, level_count);
     for (uint32_t i = 0; i < island->node_count; i++)
@@ -345,14 +345,14 @@ static struct iteration iteration_of(struct scheduling *s, const struct island *
 }
 
 /* The longest without loops; `periods` 0: even one period needs some. */
-static struct iteration longest_flat(struct scheduling *s, const struct island *island,
-                                     uint32_t level_count, uint64_t most)
+static struct schedule_round longest_flat(struct scheduling *s, const struct island *island,
+                                          uint32_t level_count, uint64_t most)
 {
-    struct iteration best = {0};
+    struct schedule_round best = {0};
     uint64_t low = 0, high = most;
     while (low < high) {
         uint64_t middle = high - (high - low) / 2;
-        struct iteration one = iteration_of(s, island, level_count, middle);
+        struct schedule_round one = make_round(s, island, level_count, middle);
         if (one.periods && one.flat) {
             low = middle;
             best = one;
@@ -364,7 +364,7 @@ static struct iteration longest_flat(struct scheduling *s, const struct island *
 }
 
 /* Fewer launches for as many periods? */
-static bool is_better(const struct iteration *a, const struct iteration *b)
+static bool is_better(const struct schedule_round *a, const struct schedule_round *b)
 {
     if (!a->periods || !b->periods) return a->periods != 0;
     return (uint128)a->launches * b->periods < (uint128)b->launches * a->periods;
@@ -372,22 +372,22 @@ static bool is_better(const struct iteration *a, const struct iteration *b)
 
 /* The longest without loops, or one with loops inside that is `most` long or nearly so: a multiple
  * by a power of two, so that its counts have divisors.  With very many launches nothing is gained. */
-static struct iteration choose_iteration(struct scheduling *s, const struct island *island,
-                                         uint32_t level_count, uint64_t most)
+static struct schedule_round choose_round(struct scheduling *s, const struct island *island,
+                                          uint32_t level_count, uint64_t most)
 {
-    struct iteration best = longest_flat(s, island, level_count, most);
+    struct schedule_round best = longest_flat(s, island, level_count, most);
     uint64_t nested = max64(best.periods, 1);
     if (best.periods == most || (best.periods && s->length == SCHEDULE_FLAT)) return best;
     while (nested <= most / 2)
         nested *= 2;
-    struct iteration other = iteration_of(s, island, level_count, nested);
+    struct schedule_round other = make_round(s, island, level_count, nested);
     while (other.periods && other.launches > LAUNCHES_MOST && nested > 1) {
         nested /= 2;
-        other = iteration_of(s, island, level_count, nested);
+        other = make_round(s, island, level_count, nested);
     }
     if (is_better(&other, &best)) best = other;
     if (best.periods) return best;
-    return iteration_of(s, island, level_count, 1);
+    return make_round(s, island, level_count, 1);
 }
 
 /* ---- guards ---- */
@@ -551,22 +551,22 @@ static bool add_prologue(struct scheduling *s, const struct island *island,
 }
 
 static bool add_levels(struct scheduling *s, const struct island *island, uint32_t level_count,
-                       const struct iteration *iteration, struct schedule_island *made)
+                       const struct schedule_round *round, struct schedule_island *made)
 {
     struct schedule_part *levels = ARENA_ARRAY(s->cx->arena, struct schedule_part, level_count);
     uint64_t *cycles = ARENA_ARRAY(s->arena, uint64_t, (size_t)island->node_count + 1);
     for (uint32_t i = 0; i < island->node_count; i++)
-        cycles[i] = mul_clamped(island->nodes[i].cycles, iteration->periods);
+        cycles[i] = mul_clamped(island->nodes[i].cycles, round->periods);
     for (uint32_t level = 0; level < level_count; level++) {
-        levels[level].ops = iteration->levels[level].ops.items;
-        levels[level].op_count = (uint32_t)iteration->levels[level].ops.count;
+        levels[level].ops = round->levels[level].ops.items;
+        levels[level].op_count = (uint32_t)round->levels[level].ops.count;
         if (!collect_guards(s, island, level_count > 1 ? level : GRAPH_NONE, cycles, true,
                             &levels[level]))
             return false;
     }
     made->levels = levels;
     made->level_count = level_count;
-    made->periods = iteration->periods;
+    made->periods = round->periods;
     made->firings = mul_clamped(cycles[0], island->nodes[0].phases);
     return true;
 }
@@ -601,10 +601,10 @@ static const char *schedule_island(struct scheduling *s, struct island *island)
     admit_ports(s, island, level_count, &span);
     if (span.most == 0) return span.obstacle;
     admit_batches(s, island, level_count, &span);
-    struct iteration iteration = choose_iteration(s, island, level_count, span.most);
-    if (iteration.periods == 0) return "the depths admit no looped schedule that is short";
-    if (!add_levels(s, island, level_count, &iteration, &made))
-        return "an iteration is too long for its ports";
+    struct schedule_round round = choose_round(s, island, level_count, span.most);
+    if (round.periods == 0) return "the depths admit no looped schedule that is short";
+    if (!add_levels(s, island, level_count, &round, &made))
+        return "a round is too long for its ports";
     list_stages(s, island, &made);
     vec_push(s->cx->arena, &s->islands, made);
     return NULL;

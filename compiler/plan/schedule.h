@@ -3,13 +3,13 @@
  * schedule: the part of a plan that a static schedule executes, and that schedule.
  *
  * An *island* is a set of stages that buffers of exact rates connect.  If it can be the whole pipeline, an in-port that
- * they read at one pace connects stages, too.  Its *iteration* is a looped schedule: a number of firings of one stage
+ * they read at one pace connects stages, too.  Its *round* is a looped schedule: a number of firings of one stage
  * after a number of another.  It leaves every inner buffer as it was.  It is as long as depths and batches admit, or as
  * requested, because launches are expensive.  A prologue makes once the packets that a firing sees and does not consume.
- * Guards test the outer ports, and the buffers to stages outside of the island, once an iteration.
+ * Guards test the outer ports, and the buffers to stages outside of the island, once a round.
  *
  * An island whose stages share one queue has one level.  Otherwise it has as many as queues follow one another, and is
- * software-pipelined: an iteration of the loop executes the levels from the last to the first, each for an iteration of
+ * software-pipelined: a pass of the loop executes the levels from the last to the first, each for a round of
  * its own.  So all of them work at the same time.
  *
  *   Requires  a plan whose depths, batches, sub-devices and packs are final; repetitions.
@@ -58,13 +58,13 @@ struct schedule_part { /* may be executed when all of its guards hold */
 };
 
 struct schedule_island {
-    const uint32_t *stages; /* in the order of the iteration */
+    const uint32_t *stages; /* in the order of the round */
     uint32_t stage_count;
     struct schedule_part prologue;      /* without ops: there is nothing to prime */
     const struct schedule_part *levels; /* from the first to the last */
     uint32_t level_count;
-    uint64_t firings; /* of the first stage in an iteration */
-    uint64_t periods; /* an iteration has this number of times the minimum repetition counts */
+    uint64_t firings; /* of the first stage in a round */
+    uint64_t periods; /* a round has this number of times the minimum repetition counts */
 };
 
 struct schedule {
@@ -76,13 +76,13 @@ struct schedule {
     const char *reason; /* one clause: why nothing or not everything is static; NULL: all is */
 };
 
-/* The length of an iteration.  The fastest one depends on launches, packets and batches, so a trial finds it. */
+/* The length of a round.  The fastest one depends on launches, packets and batches, so a trial finds it. */
 enum schedule_length {
     SCHEDULE_LONGEST, /* the largest batch decides: others are cut into launches */
     SCHEDULE_BATCHES, /* no stage has more than one launch, where the depths admit that */
-    SCHEDULE_ROUNDS, /* and that of the stage with most work fills the lanes of its compute units */
-    SCHEDULE_HALVES, /* half of the longest */
-    SCHEDULE_FLAT,   /* without loops */
+    SCHEDULE_FULL_LANES, /* and that of the stage with most work fills the lanes of its compute units */
+    SCHEDULE_HALVES,     /* half of the longest */
+    SCHEDULE_FLAT,       /* without loops */
     SCHEDULE_LENGTHS
 };
 

@@ -23,7 +23,7 @@ struct island_node {
 struct island_edge {   /* one reader of a buffer inside */
     uint32_t from, to; /* nodes of the island */
     uint64_t push, pop, kept, depth, initial;
-    uint64_t base;          /* packets in it before and after an iteration */
+    uint64_t base;          /* packets in it before and after a round */
     uint32_t output, input; /* of `from` and of `to` */
 };
 
@@ -57,7 +57,7 @@ struct islands {
     uint32_t count;
 };
 /* Cuts what is left of the graph where `obstacles` (by stage) is NULL.  `beside`: other stages are
- * dispatched between two iterations, so it is also cut between queues, and where a window that is to
+ * dispatched between two rounds, so it is also cut between queues, and where a window that is to
  * be primed is one of readers that are not all in the island.  An island is refused when packets go
  * from it to others and come back. */
 struct islands islands_collect(struct arena *arena, const struct graph *graph,

@@ -90,7 +90,7 @@ static uint128 packets_of_period(const struct cutting *c, const struct graph_buf
 }
 
 /* Readers that an in-port goes to at one pace: if one went ahead, it would wait for the others at
- * every other iteration. */
+ * every other round. */
 static void join_readers(struct cutting *c, const struct graph_buffer *buffer)
 {
     if (c->beside || buffer->writer_node != GRAPH_NONE || buffer->outer != GRAPH_OUTER_IN) return;
@@ -306,7 +306,7 @@ static uint32_t vertex_of(const struct cutting *c, uint32_t node)
     return c->island[stage] != GRAPH_NONE ? c->island[stage] : c->made.count + stage;
 }
 
-/* Of an iteration that waits for what others make of its own packets the guards never hold. */
+/* Refuses islands whose packets come back through other stages: a round that waits for such packets would never begin. */
 static void refuse_cycles(struct cutting *c)
 {
     size_t ends = 0, vertices = (size_t)c->made.count + c->plan->stage_count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * schedule_loops: one iteration of an island as loops of runs.
+ * schedule_loops: one round of an island as loops of runs.
  *
  * An edge is *binding* if the reader's cycles in a loop need packets that the writer appends in the same loop.  Then the
  * writer is first.  An edge is *tight* if the packets of the writer do not fit beside those that the buffer holds.  Then
@@ -29,8 +29,8 @@ struct looping {
     uint64_t *counts; /* by node: cycles in a pass of the present loop */
     uint32_t *local;  /* by node: vertex of the present part */
     schedule_ops ops;
-    uint64_t launches; /* of an iteration */
-    uint64_t passes;   /* of the present loop in an iteration */
+    uint64_t launches; /* of a round */
+    uint64_t passes;   /* of the present loop in a round */
     uint32_t nest;
     bool flat;
 };

@@ -212,7 +212,7 @@ static enum prt_status verify_readers(const struct prt_container *c, uint32_t in
         CHECK(is_end_of(node->first_input, node->input_count, reader->input), READERS, r,
               "its input is not one of node '%s'", prt_verify_text(c, node->name));
         CHECK(input->buffer == index && input->reader == r, READERS, r,
-              "its input reads something else than buffer '%s'", prt_verify_text(c, buffer->name));
+              "its input does not read buffer '%s'", prt_verify_text(c, buffer->name));
         enum prt_status status = prt_verify_balance(c, index, r, error);
         if (status != PRT_OK) return status;
     }
@@ -238,8 +238,8 @@ static enum prt_status verify_buffer(const struct prt_container *c, uint32_t ind
     const struct container_buffer *b = &c->buffers[index];
     const char *name = prt_verify_text(c, b->name);
     bool written = b->writer_node != CONTAINER_NONE;
-    CHECK(written == (b->writer_output != CONTAINER_NONE), BUFFERS, index, "'%s' has half a writer",
-          name);
+    CHECK(written == (b->writer_output != CONTAINER_NONE), BUFFERS, index,
+          "'%s' has a writer without its output, or an output without its writer", name);
     CHECK(written == (b->outer != CONTAINER_OUTER_IN), BUFFERS, index,
           written ? "in-port '%s' has a writer" : "'%s' has no writer", name);
     CHECK((b->reader_count == 0) == (b->outer == CONTAINER_OUTER_OUT), BUFFERS, index,

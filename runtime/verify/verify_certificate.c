@@ -124,8 +124,7 @@ static enum prt_status divide_cycles(struct starts *s, const struct prt_block *b
               "takes too many packets an iteration");
         if (*cycles == 0) *cycles = (uint64_t)(flow / channel->push);
         CHECK((prt_int128)*cycles * channel->push == flow, READERS, reader,
-              "takes %" PRIu64
-              " packets an iteration, which does not balance with what others take",
+              "takes %" PRIu64 " packets an iteration, which does not balance with other readers",
               (uint64_t)flow);
         s->common = prt_verify_divisor(*cycles, s->common);
         s->common = prt_verify_divisor((uint64_t)(flow / channel->pop), s->common);

@@ -583,8 +583,7 @@ static enum prt_status verify_guard(const struct levels *x, uint32_t index,
     const struct container_node *node = &x->c->nodes[x->c->stages[stage].node];
     if (guard->opcode == SCHED_GOES_ON) {
         RULE(x->code, index, !x->q.fed[stage], "goes-on",
-             "an in-port feeds '%s': what it gets says whether it goes on",
-             stage_name_of(x, stage));
+             "an in-port feeds '%s': test its packets with 'has_packets'", stage_name_of(x, stage));
         return PRT_OK;
     }
     bool packets = guard->opcode == SCHED_HAS_PACKETS;
@@ -622,7 +621,7 @@ static enum prt_status verify_passed(const struct levels *x)
         RULE(x->code, i,
              !(x->code->flags[i] & PRT_CODE_REACHED) || x->code->flags[i] & PRT_CODE_PASSED,
              "guard-never",
-             "this can never hold: what comes before leaves too few packets, or no room");
+             "this can never hold: the runs before it leave too few packets, or no room");
         x->code->proof->guards++;
     }
     return PRT_OK;
@@ -694,8 +693,8 @@ static enum prt_status interpret_instruction(struct levels *x, uint32_t index, b
     case SCHED_HALT:
         *goes_on = false;
         RULE(x->code, index, x->now.done, "halt",
-             "on some path to it not every stage has been asked for in vain between 'ends' and the "
-             "last 'wait'");
+             "on some path to it, the selections between 'ends' and the last 'wait' do not "
+             "show that no stage is ready");
         return PRT_OK;
     default: break;
     }

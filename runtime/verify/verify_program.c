@@ -205,8 +205,8 @@ static bool may_repeat(enum sched_opcode opcode)
 static enum prt_status nest_loop(struct prt_code *code, uint32_t index, uint32_t count,
                                  struct open_loops *open)
 {
-    RULE(code, index, open->depth < SCHED_REPEAT_DEPTH, "repeat-depth", "loops nested %u deep",
-         SCHED_REPEAT_DEPTH + 1);
+    RULE(code, index, open->depth < SCHED_REPEAT_DEPTH, "repeat-depth",
+         "loops are nested more than %u levels deep", SCHED_REPEAT_DEPTH);
     RULE(code, index, count >= 1, "repeat-count", "a loop is executed once or more");
     open->at[open->depth] = index;
     open->fires[open->depth++] = false;
@@ -233,7 +233,7 @@ static enum prt_status verify_nesting(struct prt_code *code)
         enum prt_status status = PRT_OK;
         code->regions[i] = open.depth > 0 ? open.at[open.depth - 1] : PRT_NO_INSTRUCTION;
         RULE(code, i, open.depth == 0 || may_repeat(instruction.opcode), "repeat-body",
-             "between 'repeat' and its 'again' stand only 'run', 'call', 'fence' and loops");
+             "between 'repeat' and its 'again' only 'run', 'call', 'fence' and loops are allowed");
         if (instruction.opcode == SCHED_REPEAT)
             status = nest_loop(code, i, instruction.operands[0], &open);
         else if (instruction.opcode == SCHED_AGAIN)
@@ -389,7 +389,7 @@ static enum prt_status verify_bind(struct prt_code *code, uint32_t index,
 {
     uint32_t stage = instruction->operands[0];
     RULE(code, index, instruction->opcode == SCHED_BIND || code->subdevice_count == 0, "bind-root",
-         "the whole device, of which sub-devices have been made");
+         "the stage is bound to the whole device, which is partitioned");
     RULE(code, index, !(seen[stage] & BOUND), "bind-again", "stage %" PRIu32 " is bound already",
          stage);
     seen[stage] |= BOUND;
@@ -409,7 +409,7 @@ static enum prt_status verify_preparation(struct prt_code *code, uint32_t index,
     if (instruction.opcode == SCHED_LOAD_REFERENCE)
         return verify_load(code, index, instruction.operands[0], seen);
     if (instruction.opcode != SCHED_PACKETS) return verify_bind(code, index, &instruction, seen);
-    RULE(code, index, !*form_said, "packets-again", "the form of packets has been said already");
+    RULE(code, index, !*form_said, "packets-again", "the form of packets is set already");
     *form_said = true;
     return PRT_OK;
 }
@@ -477,9 +477,10 @@ static enum prt_status verify_run(const struct prt_code *code, uint32_t index,
     RULE(code, index, !(node->flags & CONTAINER_NODE_STOPS), "run-stops",
          "'%s' may stop after an unknown number of firings", name);
     RULE(code, index, !has_bounded_output(c, node), "run-bounded",
-         "'%s' has an output of a bounded rate: how much it appends is unknown", name);
+         "'%s' has an output of a bounded rate: the number of packets that it appends is unknown",
+         name);
     RULE(code, index, !is_windowed(c, node), "run-window",
-         "'%s' has a 2-D window: what it sees and keeps changes with its place", name);
+         "'%s' has a 2-D window: the packets that it sees and keeps depend on its place", name);
     return PRT_OK;
 }
 
@@ -498,7 +499,8 @@ static enum prt_status verify_routine(struct prt_code *code, uint32_t index, uin
         enum prt_status status = prt_code_work(code, index, 1);
         if (status != PRT_OK) return status;
         RULE(code, index, is_in_routine(opcode), "call-body",
-             "the routine goes on to '%s': in one stand 'run', 'fence' and loops, up to 'return'",
+             "the routine goes on to '%s': only 'run', 'fence' and loops are allowed before "
+             "'return'",
              sched_opcodes[opcode].mnemonic);
         fires = fires || opcode == SCHED_RUN;
         if (opcode != SCHED_RETURN) continue;
@@ -515,7 +517,7 @@ static enum prt_status verify_body(struct prt_code *code)
     for (uint32_t i = code->prologue_count; i < code->count; i++) {
         struct sched_instruction instruction = prt_code_at(code, i);
         RULE(code, i, !is_prologue(instruction.opcode), "prologue",
-             "only the beginning of the program does this");
+             "this is allowed only at the beginning of the program");
         enum prt_status status = verify_operands(code, i);
         if (status == PRT_OK && instruction.opcode == SCHED_RUN)
             status = verify_run(code, i, &instruction);

@@ -66,8 +66,9 @@ static enum prt_status read_rules(struct replay *r)
     r->rule_count = r->part.words[0];
     if (PRT_BREAKS(r->rule_count < 2 || r->rule_count > r->part.count - 1))
         return REFUSE(r, 0,
-                      "%" PRIu64 " rules: a prologue and a period are missing, or more than "
-                      "words",
+                      "%" PRIu64
+                      " rules: a prologue and a period are missing, or they are more than "
+                      "the words",
                       r->rule_count);
     r->rules = calloc(r->rule_count, sizeof *r->rules);
     if (r->rules == NULL) return prt_error_set(r->error, PRT_E_NOMEM, "out of memory");
@@ -175,7 +176,7 @@ static enum prt_status add_effect(struct replay *r, uint64_t word, struct effect
         return REFUSE(r, word, "more work than a text of this length may ask for");
     --*r->work;
     if (PRT_BREAKS(is_phase && count > 1 && effect.net != effect.need))
-        return REFUSE(r, word, "repeats what does not end in the phase that it begins with");
+        return REFUSE(r, word, "repeats a rule that does not end in the phase in which it begins");
     if (!is_phase && !repeat_effect(&effect, count)) return too_large(r, word);
     if (!r->touched[effect.key]) {
         r->touched[effect.key] = true;
@@ -235,7 +236,7 @@ static enum prt_status add_item(struct replay *r, uint64_t rule, uint64_t word)
     uint64_t symbol = r->part.words[word], count = r->part.words[word + 1];
     uint64_t terminals = r->first_terminal[r->vertices.count];
     if (PRT_BREAKS(count == 0 || count > INT64_MAX))
-        return REFUSE(r, word + 1, "something is fired %" PRIu64 " times", count);
+        return REFUSE(r, word + 1, "the count %" PRIu64 " is out of range", count);
     if (symbol < terminals) return replay_firings(r, word, symbol, count);
     if (PRT_BREAKS(symbol - terminals >= rule))
         return REFUSE(r, word, "rule %" PRIu64 " contains rule %" PRIu64, rule, symbol - terminals);

@@ -20,10 +20,11 @@ static enum prt_status verify_item(struct stall *s, uint64_t rule, uint64_t at, 
     const struct prt_container *c = s->c;
     uint64_t symbol = c->certificate[at], count = c->certificate[at + 1], nodes = c->node_count;
     CHECK_WORD(symbol < nodes || (!is_cycle && symbol - nodes < rule), at,
-               "rule %" PRIu64 " contains what is no node, and no rule before it", rule);
+               "rule %" PRIu64 " contains a symbol that is neither a node nor an earlier rule",
+               rule);
     uint64_t firings = symbol < nodes ? 1 : s->firings[symbol - nodes];
     CHECK_WORD(count >= 1 && count <= CONTAINER_STALL_FIRINGS_MAX, at + 1,
-               "something is fired %" PRIu64 " times", count);
+               "the count %" PRIu64 " is out of range", count);
     s->firings[rule] += firings * count; /* both are at most the limit */
     CHECK_WORD(s->firings[rule] <= CONTAINER_STALL_FIRINGS_MAX, at, "more than %" PRIu64 " firings",
                CONTAINER_STALL_FIRINGS_MAX);
@@ -60,7 +61,8 @@ enum prt_status prt_verify_stall(const struct prt_container *c, struct prt_error
                "another length than the section's");
     struct stall s = {.c = c, .rule_count = c->certificate[2]};
     CHECK_WORD(s.rule_count >= 2 && s.rule_count <= c->certificate_count - 3, 2,
-               "%" PRIu64 " rules: the cycle and the sequence are missing, or more than words",
+               "%" PRIu64
+               " rules: the cycle and the sequence are missing, or they are more than the words",
                s.rule_count);
     s.firings = calloc(s.rule_count, sizeof *s.firings);
     if (s.firings == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");

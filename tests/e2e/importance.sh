@@ -69,7 +69,7 @@ table() { grep -Eq '^0 to 1 +9 ' text && grep -Eq '^0 to 1 +0 ' text && grep -Eq
 check "and have a line for each importance" table
 columns() { # columns PROGRAM STAGE: mean and longest latency, of the text
     "$PIPERUN" -q "$1.pbc" x=gen:ramp:6000 urgent=gen:ramp:512 y=null answer=null --stats 2>&1 |
-        awk -v stage="$2" '/^stage .*latency +most$/ { on = 1 } on && $1 == stage { print $(NF - 1), $NF; exit }'
+        awk -v stage="$2" '/^stage .*latency +maximum$/ { on = 1 } on && $1 == stage { print $(NF - 1), $NF; exit }'
 }
 latency() { # ten times less in the mean; the longest is a work-group, overhead and its own work
     before=$(columns plain0 quick) after=$(columns plain9 quick)

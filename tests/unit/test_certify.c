@@ -398,7 +398,7 @@ static void every_false_schedule_is_refused(void **unused)
     WORDS("is empty", 2, 0, 0);
     WORDS("runs past the part", 2, 0, 5, 0, 2, 1, 1, 0, 1, 1, 1);
     WORDS("runs past the part", 2, 0, most, 0, 2);
-    WORDS("or more than words", 2, 0);
+    WORDS("or they are more than the words", 2, 0);
     WORDS("words after the last rule", 2, 0, 3, 0, 2, 1, 1, 0, 1, 1, 1);
     WORDS("a prologue and a period are missing", 1, 4, 0, 2, 1, 1, 0, 1, 1, 1);
     WORDS("a prologue and a period are missing", most, 4, 0, 2, 1, 1, 0, 1, 1, 1);

@@ -235,7 +235,9 @@ static void reserved_fields_and_alignments_are_looked_at(void **unused)
 static void writers_and_readers_agree(void **unused)
 {
     (void)unused;
-    REFUSED(PRT_E_VERIFY, small, "'x' has half a writer", m->buffers[0].writer_node = 0);
+    REFUSED(PRT_E_VERIFY, small,
+            "'x' has a writer without its output, or an output without its writer",
+            m->buffers[0].writer_node = 0);
     REFUSED(PRT_E_VERIFY, small, "the writer of 'x' is not an output of node 'a'",
             (m->buffers[0].outer = CONTAINER_INNER, m->buffers[0].writer_node = 0,
              m->buffers[0].writer_output = 1));
@@ -248,7 +250,7 @@ static void writers_and_readers_agree(void **unused)
     REFUSED(PRT_E_VERIFY, small, "its input is not one of node 'b'",
             (m->readers[m->reader_count++] = (struct container_reader){1, 0},
              m->buffers[1].reader_count = 2));
-    REFUSED(PRT_E_VERIFY, small, "its input reads something else than buffer 't'",
+    REFUSED(PRT_E_VERIFY, small, "its input does not read buffer 't'",
             (m->readers[m->reader_count++] = (struct container_reader){1, 1},
              m->buffers[1].reader_count = 2));
     REFUSED(PRT_E_VERIFY, small, "section 'readers', record 2: belongs to no buffer",

@@ -1102,7 +1102,7 @@ static void what_cannot_be_counted_or_balanced_is_refused(void **unused)
     m->nodes[1].repetitions = 2;
     m->inputs[3].pop = m->inputs[3].peek = 2;
     m->stages[2].batch_max = 4;
-    expect_refusal(m, "outside", "does not balance with what others take");
+    expect_refusal(m, "outside", "does not balance with other readers");
     m = joined(); /* a has two phases, and needs more at the beginning of them than can be counted */
     const uint64_t half = UINT64_C(1) << 61,
                    rates[] = {half, half - 1, half, 2 * half - 1, 1, 0, 1, 0};
@@ -1145,9 +1145,11 @@ static void counterexamples_are_of_nodes_and_counts(void **unused)
         const char *message;
     } cases[] = {
         {{STALL, 5, 2, 1, 1, 1, 0}, 7, NULL},
-        {{STALL, 5, 2, 1, 2, 1, 0}, 7, "rule 0 contains what is no node, and no rule before it"},
-        {{STALL, 5, 2, 1, 1, 0, 0}, 7, "record 5: something is fired 0 times"},
-        {{STALL, 5, 2, 1, 1, most + 1, 0}, 7, "something is fired 2147483649 times"},
+        {{STALL, 5, 2, 1, 2, 1, 0},
+         7,
+         "rule 0 contains a symbol that is neither a node nor an earlier rule"},
+        {{STALL, 5, 2, 1, 1, 0, 0}, 7, "record 5: the count 0 is out of range"},
+        {{STALL, 5, 2, 1, 1, most + 1, 0}, 7, "the count 2147483649 is out of range"},
         {{STALL, 7, 2, 2, 1, most, 1, 1, 0}, 9, "more than 2147483648 firings"},
         {{STALL, 4, 2, 9, 0, 0}, 6, "record 3: rule 0 runs past the section"},
         {{STALL, 3, 2, 0, 0}, 5, "rule 0 is empty"},
@@ -1157,9 +1159,9 @@ static void counterexamples_are_of_nodes_and_counts(void **unused)
         {{STALL, 5, 1, 1, 1, 1, 0}, 7, "1 rules: the cycle and the sequence are missing"},
         {{STALL, 9, 2, 1, 1, 1, 2, 1, 1, 0, 1}, 11, NULL},
         {{STALL, 10, 3, 1, 1, 1, 1, 1, 1, 1, 2, 3}, 12, NULL},
-        {{STALL, 10, 3, 1, 1, 1, 1, 2, 1, 1, 1, 3}, 12, "rule 1 contains what is no node"},
-        {{STALL, 10, 3, 1, 2, 1, 1, 1, 1, 1, 1, 3}, 12, "rule 0 contains what is no node"},
-        {{STALL, 10, 3, 1, 1, 1, 1, 1, 1, 1, 4, 3}, 12, "rule 2 contains what is no node"},
+        {{STALL, 10, 3, 1, 1, 1, 1, 2, 1, 1, 1, 3}, 12, "rule 1 contains a symbol that is neither"},
+        {{STALL, 10, 3, 1, 2, 1, 1, 1, 1, 1, 1, 3}, 12, "rule 0 contains a symbol that is neither"},
+        {{STALL, 10, 3, 1, 1, 1, 1, 1, 1, 1, 4, 3}, 12, "rule 2 contains a symbol that is neither"},
         {{STALL, 10, 3, 1, 1, 2, 1, 1, 1, 1, 2, most / 2}, 12, NULL},
         {{STALL, 10, 3, 1, 1, 2, 1, 1, 1, 1, 2, most / 2 + 1}, 12, "more than 2147483648 firings"},
         {{STALL, 4, 2, 1, 1, 1}, 6, "record 0: rule 1 runs past the section"},

@@ -387,7 +387,7 @@ static void loops_with_counts_are_nested(void **unused)
         {ITERATION("repeat 1\n repeat 1\n repeat 1\n repeat 1\n repeat 1\n repeat 1\n repeat 1\n"
                    " repeat 1\n repeat 1\n run 0, 3\n again\n again\n again\n again\n again\n"
                    " again\n again\n again\n again\n run 1, 2\n"),
-         "loops nested 9 deep [repeat-depth]"},
+         "loops are nested more than 8 levels deep [repeat-depth]"},
     };
     EXPECT_ALL(chain, programs);
 }
@@ -726,7 +726,10 @@ static void certificates_count_up_to_their_limit(void **unused)
         {phased_seeing, {5, 2, 0, 1, 2, most}, 6, "passes more packets than can be counted"},
         {phased_behind, {5, 2, 0, 1, 0, most}, 6, "does not leave as many packets"},
         {phased_behind, {7, 2, 0, 2, 0, most, 0, 1}, 8, "passes more packets than can be counted"},
-        {phased_loop, {5, 2, 0, 1, 0, most / 2 - 1}, 6, "repeats what does not end in the phase"},
+        {phased_loop,
+         {5, 2, 0, 1, 0, most / 2 - 1},
+         6,
+         "repeats a rule that does not end in the phase"},
         {phased_loop, {5, 2, 0, 1, 0, most / 2}, 6, "passes more packets than can be counted"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
