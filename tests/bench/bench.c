@@ -5,7 +5,7 @@
  *
  * CONTAINERS is the folder with the compiled pipelines; CONTAINERS/least has those whose latency is
  * measured, with the smallest buffers.  Environment: ROUNDS (default 5), ONLY (a
- * part of a workload's name, or "growth"), PROFILE (ours, hand or unfused: runs that one again and
+ * part of a workload's name, "programs" or "growth"), THREADS (1: no variant with two), PROFILE (ours, hand or unfused: runs that one again and
  * again for some seconds, with one thread, and nothing else: for perf).
  *
  * Each round runs every variant of a workload once, one after the other: what disturbs the machine
@@ -34,11 +34,12 @@
 #define PROFILE_SECONDS 5
 
 static const struct bench_workload *const workloads[] = {
-    &bench_chain8,        &bench_chain1,       &bench_bank,    &bench_radio,
-    &bench_radio_fast,    &bench_picture,      &bench_sums,    &bench_running,
-    &bench_fourier,       &bench_bitonic,      &bench_chain64, &bench_chain64_by_4096,
-    &bench_chain64_by_64, &bench_chain64_by_1, &bench_loop,    &bench_loop1,
-    &bench_cipher};
+    &bench_chain8,        &bench_chain1,       &bench_bank,      &bench_radio,
+    &bench_radio_fast,    &bench_picture,      &bench_sums,      &bench_running,
+    &bench_fourier,       &bench_bitonic,      &bench_chain64,   &bench_chain64_by_4096,
+    &bench_chain64_by_64, &bench_chain64_by_1, &bench_loop,      &bench_loop1,
+    &bench_cipher,        &bench_lattice,      &bench_correlate, &bench_fourier16,
+    &bench_matrices,      &bench_round,        &bench_recursive};
 
 enum { WORKLOADS = sizeof workloads / sizeof *workloads };
 
@@ -354,15 +355,24 @@ static void close_workload(struct bench *b)
     bench_unload(b->program);
 }
 
+/* The variants besides peers. */
+static void choose_variants(const struct bench_workload *workload, bool *has)
+{
+    const char *threads = getenv("THREADS");
+    bool two = threads == NULL || strcmp(threads, "1") != 0;
+    has[OURS_1] = has[HAND_1] = true;
+    has[OURS_2] = two;
+    has[HAND_2] = two && !workload->serial;
+    has[UNFUSED] = workload->unfused != NULL;
+}
+
 static void measure(struct bench *b, const char *containers, int rounds)
 {
     int repeats[VARIANTS];
     struct bench_result *result = b->result;
     open_workload(b, containers, b->workload->units);
-    for (int v = OURS_1; v <= UNFUSED; v++)
-        result->has[v] =
-            (v != HAND_2 || !b->workload->serial) && (v != UNFUSED || b->workload->unfused != NULL);
-    begin_peers(b);
+    choose_variants(b->workload, result->has);
+    if (result->has[OURS_2]) begin_peers(b);
     warm_up(b, repeats);
     result->rounds = rounds;
     for (int r = 0; r < rounds && result->wrong == NULL; r++) {
@@ -445,7 +455,8 @@ static bool check(struct bench *b, const char *containers, char **devices, int d
 static bool is_wanted(const struct bench_workload *workload)
 {
     const char *only = getenv("ONLY");
-    return only == NULL || strstr(workload->name, only) != NULL;
+    if (only != NULL && strcmp(only, "programs") == 0) return workload->program;
+    return only == NULL ? !workload->program : strstr(workload->name, only) != NULL;
 }
 
 static int check_all(const char *containers, char **devices, int device_count)
@@ -453,7 +464,7 @@ static int check_all(const char *containers, char **devices, int device_count)
     static struct bench_result result;
     int status = 0;
     for (int i = 0; i < WORKLOADS; i++) {
-        if (!is_wanted(workloads[i])) continue;
+        if (getenv("ONLY") != NULL && !is_wanted(workloads[i])) continue;
         struct bench b = {.workload = workloads[i], .result = &result};
         if (!check(&b, containers, devices, device_count)) status = 1;
     }

@@ -42,6 +42,7 @@ struct bench_workload {
     enum bench_bound bound;
     bool serial;  /* no second thread can help: there is no hand-written code for two */
     bool extra;   /* explains another row, and has no goal */
+    bool program; /* measured by the part "programs", and by its own name, only */
     bool near;    /* by hand other arithmetic: f32 packets that are near to ours, no more */
     double goal;  /* ours is at most so many times as slow as the hand-written code */
     size_t batch; /* packets that the host gives at a time, by a call; 0: they lie in memory */
@@ -62,7 +63,8 @@ extern const struct bench_workload bench_chain8, bench_chain1, bench_bank, bench
     bench_radio_fast, bench_picture, bench_sums, bench_running, bench_fourier, bench_bitonic,
     bench_chain64, bench_chain64_by_4096, bench_chain64_by_64, bench_chain64_by_1, bench_loop,
     bench_loop1, bench_cipher, bench_graph60, bench_graph200, bench_graph500, bench_products,
-    bench_transforms, bench_chains12;
+    bench_transforms, bench_chains12, bench_lattice, bench_correlate, bench_fourier16,
+    bench_matrices, bench_round, bench_recursive;
 
 /* ---- peers ---- */
 

@@ -91,7 +91,8 @@ static bool misses_hand_1(const struct bench_result *r)
 
 static bool misses_hand_2(const struct bench_result *r)
 {
-    return !r->workload->extra && result_ratio(r, OURS_2, hand_2_of(r)) > r->workload->goal;
+    return !r->workload->extra && r->has[OURS_2] &&
+           result_ratio(r, OURS_2, hand_2_of(r)) > r->workload->goal;
 }
 
 static bool misses_peer(const struct bench_result *r)
@@ -103,7 +104,7 @@ static bool misses_peer(const struct bench_result *r)
 
 static bool misses_speedup(const struct bench_result *r)
 {
-    return !r->workload->extra && !r->workload->serial &&
+    return !r->workload->extra && !r->workload->serial && r->has[OURS_2] &&
            compute_seconds(r, 0) > move_seconds(r, 0) &&
            result_ratio(r, OURS_1, OURS_2) < SPEEDUP_GOAL;
 }
@@ -130,9 +131,12 @@ static void print_time(double seconds, bool there)
         printf(" %8s", "-");
 }
 
-static void print_ratio(double ratio, bool missed)
+static void print_ratio(double ratio, bool there, bool missed)
 {
-    printf(" %7.2f%c", ratio, missed ? '!' : ' ');
+    if (there)
+        printf(" %7.2f%c", ratio, missed ? '!' : ' ');
+    else
+        printf(" %7s ", "-");
 }
 
 static void print_row(const struct bench_result *r)
@@ -148,14 +152,12 @@ static void print_row(const struct bench_result *r)
     bool peer = best_peer(r, &variant) != NULL;
     print_time(peer ? result_median(r, variant) : 0, peer);
     print_time(limit_seconds(r, 0), true);
-    print_time(limit_seconds(r, 1), !r->workload->serial);
-    print_ratio(result_ratio(r, OURS_1, HAND_1), misses_hand_1(r));
-    print_ratio(result_ratio(r, OURS_2, hand_2_of(r)), misses_hand_2(r));
-    if (peer)
-        print_ratio(result_ratio(r, variant, OURS_2), misses_peer(r));
-    else
-        printf(" %7s ", "-");
-    print_ratio(result_ratio(r, OURS_1, OURS_2), misses_speedup(r));
+    bool two = r->has[OURS_2];
+    print_time(limit_seconds(r, 1), two && !r->workload->serial);
+    print_ratio(result_ratio(r, OURS_1, HAND_1), true, misses_hand_1(r));
+    print_ratio(two ? result_ratio(r, OURS_2, hand_2_of(r)) : 0, two, misses_hand_2(r));
+    print_ratio(peer ? result_ratio(r, variant, OURS_2) : 0, peer, misses_peer(r));
+    print_ratio(two ? result_ratio(r, OURS_1, OURS_2) : 0, two, misses_speedup(r));
     putchar('\n');
 }
 
@@ -264,8 +266,10 @@ static void write_result(FILE *file, const struct bench_result *r)
         write_seconds(file, "limit_1", limit_seconds(r, 0));
         write_seconds(file, "limit_2", limit_seconds(r, 1));
         write_seconds(file, "ours_to_hand_1", result_ratio(r, OURS_1, HAND_1));
-        write_seconds(file, "ours_to_hand_2", result_ratio(r, OURS_2, hand_2_of(r)));
-        write_seconds(file, "speedup", result_ratio(r, OURS_1, OURS_2));
+        if (r->has[OURS_2]) {
+            write_seconds(file, "ours_to_hand_2", result_ratio(r, OURS_2, hand_2_of(r)));
+            write_seconds(file, "speedup", result_ratio(r, OURS_1, OURS_2));
+        }
         fprintf(file, ", \"kernels\": %u, \"dispatches\": %llu", r->counts.stages,
                 (unsigned long long)r->counts.dispatches);
         if (r->workload->one != NULL) {

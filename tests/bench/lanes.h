@@ -90,6 +90,16 @@ LANES_INLINE lanes lanes_max(lanes a, lanes b)
 #endif
 }
 
+/* The vector that ends `n` lanes before the end of v; `before` is the vector before v.  n: a constant, 1 to LANES / 2. */
+#ifdef __AVX512F__
+#define LANES_EARLIER(before, v, n)                                                                \
+    ((words)_mm512_alignr_epi32((__m512i)(v), (__m512i)(before), 16 - (n)))
+#else
+#define LANES_MIDDLE(before, v) _mm256_permute2x128_si256((__m256i)(before), (__m256i)(v), 0x21)
+#define LANES_EARLIER(before, v, n)                                                                \
+    ((words)_mm256_alignr_epi8((__m256i)(v), LANES_MIDDLE(before, v), 16 - 4 * (n)))
+#endif
+
 /* Rows become columns. */
 LANES_INLINE void lanes_transpose(lanes r[LANES])
 {

@@ -36,6 +36,7 @@ COLUMNS = {  # of ratios, the last ones of the table: the part of that section t
 PARTS = {
     "host": {},
     "profile": {},
+    "programs": {"THREADS": "1"},
     "pairs": {},
     "startup": {},
     "latency": {},
@@ -46,6 +47,8 @@ PARTS = {
     "policies": {},
     "auto": {"GRAPHS": "32"},
 }
+
+TABLES = ("host", "programs")  # parts whose table has goals
 
 UNITS = {  # factor from what host.json has, digits
     "ms": (1e3, 2), "us": (1e6, 3), "ns": (1e9, 2), "x": (1, 2), "MiB": (1, 1), "GB/s": (1e-9, 1), "G/s": (1e-9, 0),
@@ -161,11 +164,11 @@ def explained(page, part):
     return {word for item in items for word in item.split(", ")}
 
 
-def unexplained(page):
-    """A `!` of the table, as row and column, that no item explains."""
-    header, *rows = section("host", "milliseconds").strip("`\n").split("\n")
+def unexplained(page, measured):
+    """A `!` in the table of the part `measured`, as row and column, that no item explains."""
+    header, *rows = section(measured, "milliseconds").strip("`\n").split("\n")
     if header.split()[-len(COLUMNS):] != list(COLUMNS):
-        raise Wrong("docs/bench/host.txt: the table does not end with the columns %s" % ", ".join(COLUMNS))
+        raise Wrong("docs/bench/%s.txt: the table does not end with the columns %s" % (measured, ", ".join(COLUMNS)))
     known = {part: explained(page, part) for part in COLUMNS.values()}
     missed = []
     for row in rows:
@@ -179,7 +182,7 @@ def check(page):
                                       "tests/bench/page.py fill", lineterm=""))
     wrong += ["not printed by make bench: " + text for text in unprinted(page)]
     wrong += ["%s misses its goal of %s, and no item of '%s' says why" % (word, column, COLUMNS[column])
-              for word, column in unexplained(page)]
+              for part in TABLES for word, column in unexplained(page, part)]
     return wrong
 
 

@@ -6,12 +6,13 @@
 #   ONLY=anomalies make bench       ONLY=index make bench         ONLY=time make bench
 #   ONLY=speedup make bench         ONLY=policies make bench      ONLY=auto make bench        ONLY=pairs make bench
 #   ONLY=startup make bench         ONLY=dispatch make bench      ONLY=latency make bench
-#   ONLY=compile make bench
+#   ONLY=compile make bench         ONLY=programs make bench
 #   ONLY=cores make bench
 #   ONLY=growth make bench          ONLY=W3 PROFILE=ours make bench      ONLY=W3 PROFILE=hand make bench
 #
-# Environment: ROOT, BUILD, PIPEC (set by make); ROUNDS (default 5); ONLY, a part of a workload's name, or
+# Environment: ROOT, BUILD, PIPEC (set by make); ROUNDS (default 5); THREADS=1: no run with two threads; ONLY, a part of a workload's name, or
 # `scale`: the growth of pipec with the size of pipelines (scale.sh, about two minutes),
+# `programs`: six programs of signal processing and arithmetic, P1 to P6, as the workloads W1 to W9 (a minute),
 # `compile`: what compiling ordinary programs takes, against clang -O2 (compile.sh, some minutes),
 # `cores`: the workloads with 1, 2, 4, ... and all threads (cores.sh, about five minutes),
 # `anomalies`: pipelines that take longer on a better simulated device (anomalies.sh, a few seconds),

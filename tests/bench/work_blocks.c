@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* W6: blocks in the lanes: a Fourier transform and a sorting network (fourier.pipe, bitonic.pipe). */
+/* W6 and P3: blocks in the lanes: Fourier transforms and a sorting network (fourier.pipe, bitonic.pipe, fourier16.pipe). */
 #include "tests/bench/bench.h"
 #include "tests/bench/lanes.h"
 
 #include <math.h>
 
-enum { POINTS = 256, STAGES = 8, SORTED = 32 };
+enum { POINTS = 256, STAGES = 8, FEW_POINTS = 16, FEW_STAGES = 4, SORTED = 32 };
 
 #define UNIT ((size_t)16) /* blocks */
 
@@ -14,17 +14,25 @@ enum { POINTS = 256, STAGES = 8, SORTED = 32 };
 static float root_re[STAGES][POINTS / 2], root_im[STAGES][POINTS / 2];
 static size_t reversed[POINTS];
 
-static struct bench_shape shape_fourier(size_t units)
+static struct bench_shape shape_transforms(size_t units, size_t points, size_t stages)
 {
-    size_t bytes = units * UNIT * POINTS * 2 * sizeof(float);
+    size_t packets = units * UNIT * points, bytes = packets * 2 * sizeof(float);
     /* A butterfly: 2 products, 2 fma and 4 additions. */
-    return (struct bench_shape){units * UNIT * POINTS, bytes, bytes,
-                                10.0 * STAGES * POINTS / 2 * (double)(units * UNIT)};
+    return (struct bench_shape){packets, bytes, bytes, 5.0 * (double)(stages * packets)};
 }
 
-static void prepare_fourier(size_t units, void *in)
+static struct bench_shape shape_fourier(size_t units)
 {
-    bench_noise(in, units * UNIT * POINTS * 2);
+    return shape_transforms(units, POINTS, STAGES);
+}
+
+static struct bench_shape shape_fourier16(size_t units)
+{
+    return shape_transforms(units, FEW_POINTS, FEW_STAGES);
+}
+
+static void prepare_transforms(void)
+{
     for (int s = 0; s < STAGES; s++) {
         int half = 1 << s;
         for (int k = 0; k < half; k++) {
@@ -39,6 +47,18 @@ static void prepare_fourier(size_t units, void *in)
     }
 }
 
+static void prepare_fourier(size_t units, void *in)
+{
+    bench_noise(in, units * UNIT * POINTS * 2);
+    prepare_transforms();
+}
+
+static void prepare_fourier16(size_t units, void *in)
+{
+    bench_noise(in, units * UNIT * FEW_POINTS * 2);
+    prepare_transforms();
+}
+
 struct point {
     lanes re, im;
 };
@@ -51,14 +71,14 @@ LANES_INLINE void butterfly(struct point *a, struct point *b, lanes re, lanes im
 }
 
 /* Stages s and s + 1 of the butterflies whose first point is k modulo 1 << s. */
-LANES_INLINE void two_stages(struct point *p, int s, size_t k)
+LANES_INLINE void two_stages(struct point *p, size_t points, int s, size_t k)
 {
     size_t half = (size_t)1 << s;
     lanes re = lanes_all(root_re[s][k]), im = lanes_all(root_im[s][k]);
     lanes near_re = lanes_all(root_re[s + 1][k]), near_im = lanes_all(root_im[s + 1][k]);
     lanes far_re = lanes_all(root_re[s + 1][k + half]),
           far_im = lanes_all(root_im[s + 1][k + half]);
-    for (size_t g = k; g < POINTS; g += 4 * half) {
+    for (size_t g = k; g < points; g += 4 * half) {
         struct point a = p[g], b = p[g + half], c = p[g + 2 * half], d = p[g + 3 * half];
         butterfly(&a, &b, re, im);
         butterfly(&c, &d, re, im);
@@ -80,7 +100,7 @@ static void transform(const float *in, float *out)
     }
     for (int s = 0; s < STAGES; s += 2)
         for (size_t k = 0; k < (size_t)1 << s; k++)
-            two_stages(p, s, k);
+            two_stages(p, POINTS, s, k);
     for (size_t i = 0; i < POINTS; i += LANES / 2)
         lanes_scatter(out + 2 * i, 2 * POINTS, &p[i].re, LANES);
 }
@@ -91,6 +111,33 @@ static size_t hand_fourier(size_t units, const void *in, void *out, unsigned par
     for (size_t b = first; b < first + share; b += LANES)
         transform((const float *)in + b * POINTS * 2, (float *)out + b * POINTS * 2);
     return units * UNIT * POINTS * 2 * sizeof(float);
+}
+
+/* The same with points that fit into the registers, or nearly. */
+static void transform_few(const float *in, float *out)
+{
+    struct point p[FEW_POINTS];
+    lanes r[2 * FEW_POINTS];
+    lanes_gather(r, in, 2 * FEW_POINTS, 2 * FEW_POINTS);
+#pragma GCC unroll 16
+    for (size_t i = 0; i < FEW_POINTS; i++) {
+        size_t from = (i & 1) << 3 | (i & 2) << 1 | (i & 4) >> 1 | i >> 3;
+        p[i] = (struct point){r[2 * from], r[2 * from + 1]};
+    }
+#pragma GCC unroll 2
+    for (int s = 0; s < FEW_STAGES; s += 2)
+#pragma GCC unroll 4
+        for (size_t k = 0; k < (size_t)1 << s; k++)
+            two_stages(p, FEW_POINTS, s, k);
+    lanes_scatter(out, 2 * FEW_POINTS, &p[0].re, 2 * FEW_POINTS);
+}
+
+static size_t hand_fourier16(size_t units, const void *in, void *out, unsigned part, unsigned parts)
+{
+    size_t share = units * UNIT / parts, first = share * part;
+    for (size_t b = first; b < first + share; b += LANES)
+        transform_few((const float *)in + b * FEW_POINTS * 2, (float *)out + b * FEW_POINTS * 2);
+    return units * UNIT * FEW_POINTS * 2 * sizeof(float);
 }
 
 static __attribute__((noinline)) void whole_reverse(const float *restrict x, float *restrict y,
@@ -207,6 +254,18 @@ const struct bench_workload bench_fourier = {
     .prepare = prepare_fourier,
     .hand = hand_fourier,
     .unfused = unfused_fourier,
+};
+
+const struct bench_workload bench_fourier16 = {
+    .name = "P3 Fourier transforms of 16",
+    .container = "fourier16.pbc",
+    .program = true,
+    .units = (size_t)32 << 10,
+    .check_units = 20,
+    .goal = 1.1,
+    .shape = shape_fourier16,
+    .prepare = prepare_fourier16,
+    .hand = hand_fourier16,
 };
 
 const struct bench_workload bench_bitonic = {

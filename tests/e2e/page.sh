@@ -29,8 +29,8 @@ refused a_figure_that_was_changed '^-' '0,/^W1 chain/s/^\(W1 chain.*\)[0-9]/\1x/
 refused a_figure_in_the_text_that_was_changed '^-' 's|MiB-->[0-9.]*<|MiB-->0.25<|'
 refused a_figure_that_nobody_printed 'not printed by make bench: 0.1234 ms' '1a It took 0.1234 ms.'
 # Each row that misses a goal, without its name in the items that explain it, and with the item gone, or empty.
-awk '$1 ~ /^W[0-9]/ { for (i = 0; i < 4; i++) if ($(NF - 3 + i) ~ /!$/) print $1, i == 0 ? "one thread" : "two threads" }' \
-    "$ROOT/docs/bench/host.txt" | sort -u >missed
+awk '$1 ~ /^[WP][0-9]/ { for (i = 0; i < 4; i++) if ($(NF - 3 + i) ~ /!$/) print $1, i == 0 ? "one thread" : "two threads" }' \
+    "$ROOT/docs/bench/host.txt" "$ROOT/docs/bench/programs.txt" | sort -u >missed
 while read -r word part; do
     refused "$word without its reason, with $part" "^$word misses its goal of .*'### With $part' says why" \
         "/^### With $part/,/^##/s@^\\(- \\*\\*[^*]*\\)\\b$word\\([,:]\\)@\\1none\\2@"
