@@ -403,8 +403,8 @@ static void every_false_schedule_is_refused(void **unused)
     WORDS("a prologue and a period are missing", 1, 4, 0, 2, 1, 1, 0, 1, 1, 1);
     WORDS("a prologue and a period are missing", most, 4, 0, 2, 1, 1, 0, 1, 1, 1);
     WORDS("is empty", 3, 0, 0, 4, 0, 2, 1, 1, 0, 1, 1, 1);
-    WORDS("is fired 0 times", 2, 0, 4, 0, 0, 1, 1, 0, 1, 1, 1);
-    WORDS("is fired 18446744073709551615 times", 2, 0, 4, 0, most, 1, 1, 0, 1, 1, 1);
+    WORDS("the count 0 is out of range", 2, 0, 4, 0, 0, 1, 1, 0, 1, 1, 1);
+    WORDS("the count 18446744073709551615 is out of range", 2, 0, 4, 0, most, 1, 1, 0, 1, 1, 1);
     WORDS("than can be counted", 2, 0, 1, 0, large);
     WORDS("rule 0 contains rule 0", 2, 1, 2, 1, 4, 0, 2, 1, 1, 0, 1, 1, 1);
     WORDS("rule 1 contains rule 1", 2, 0, 1, 3, 1);

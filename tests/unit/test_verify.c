@@ -215,7 +215,7 @@ static void programs_that_could_go_wrong_are_refused(void **unused)
         {"partition_equally 8\n partition_equally 8\n bind 0, 0\n bind 1, 1\n" LOOP, "second"},
         {BINDS
          "L1: ends\n round_robin 0, L2\n dispatch\n jump L1\nL2: wait L1\n bind_root 0\n halt\n",
-         "only the beginning"},
+         "only at the beginning"},
         {BINDS "L1: ends\n dispatch\n wait L1\n halt\n", "no stage has been selected"},
         {BINDS "L1: ends\n round_robin 0, L2\n ends\n dispatch\nL2: wait L1\n halt\n",
          "no stage has been selected"},

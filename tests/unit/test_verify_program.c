@@ -503,8 +503,8 @@ static void a_stage_with_one_bounded_output_is_not_run(void **unused)
         expect(m,
                "bind_root 0\n has_packets 0, 0, 1, L9\n has_room 0, 0, 1, L9\n has_room 0, 1, 1, "
                "L9\n run 0, 1\n" DRAIN,
-               bounded < 2 ? "'a' has an output of a bounded rate: how much it "
-                             "appends is unknown [run-bounded]"
+               bounded < 2 ? "'a' has an output of a bounded rate: the number of "
+                             "packets that it appends is unknown [run-bounded]"
                            : NULL);
     }
 }
