@@ -5,8 +5,8 @@
 Every program is run by the reference interpreter (tests/oracle), compiled and run in each configuration, and has to
 give the interpreter's bytes, exit status, fault, and numbers of packets; what is refused has to show the reason
 there. So does what it becomes by relations (smith_relations) that leave outputs as they are. What differs is shrunk
-and kept in FOLDER. Exit status 1 if something differs. Environment: BUILD, where pipec and piperun are, and KAHN, the
-interpreter.
+and kept in FOLDER. Exit status 1 if something differs. Environment: BUILD, where pipec and piperun are; KAHN, the
+interpreter; GPU_DEVICE, the device of the configurations that begin with "gpu" (default cuda-emulated).
 """
 import argparse
 import os
@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from pipesmith import Program  # noqa: E402
 from smith_bad import Border, Extreme, Faulty  # noqa: E402
 from smith_relations import RELATIONS  # noqa: E402
-from smith_runs import CONFIGURATIONS, examine, examine_border  # noqa: E402
+from smith_runs import CONFIGURATIONS, examine, examine_border, refused_on_gpus  # noqa: E402
 from smith_shrink import shrink  # noqa: E402
 
 
@@ -52,7 +52,7 @@ def one(arguments):
         if isinstance(wrong, str):
             return seed, "refused", wrong
         if not wrong:
-            return seed, "same", ""
+            return seed, "same", "refused on GPUs" if refused_on_gpus(program.text) else ""
         names = [c for c, _ in wrong]
         report = "; ".join(f"{c}: {w}" for c, w in wrong)
         if keep:
@@ -121,9 +121,11 @@ def main():
         draw = partial(Extreme, size=options.extreme)
     if draw:
         examination, work = special, [(seed, c, draw) for seed, c, *_ in work]
+    elsewhere = 0
     with ProcessPoolExecutor(options.j) as pool:
         for seed, verdict, text in pool.map(examination, work):
             count[verdict] += 1
+            elsewhere += text == "refused on GPUs"
             if options.progress and sum(count.values()) % 50 == 0:
                 print(count, file=sys.stderr, flush=True)
             if verdict in ("different", "broken"):
@@ -136,6 +138,8 @@ def main():
     print(f"{options.n} programs from seed {options.s} in {every} configurations: "
           f"{count['same']} the same, {count['refused']} refused, {count['different']} different, "
           f"{count['broken']} not drawn")
+    if "GPU_DEVICE" in os.environ:
+        print(f"{elsewhere} of these launch kernels from kernels, which GPUs refuse: they ran on cpu")
     return 1 if count["different"] or count["broken"] else 0
 
 
