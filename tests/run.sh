@@ -269,17 +269,6 @@ run_configurations() {
     $verdict "$name"
 }
 
-# refused_on_gpus FILE FLAGS: prints why GPUs refuse the program; false if they do not.
-refused_on_gpus() {
-    if grep -Eq '^[^/"]*\blaunch\b' "$1"; then
-        echo "kernels that launch kernels"
-    elif [[ $2 == *--march* ]]; then
-        echo "compiled for other instruction sets"
-    else
-        return 1
-    fi
-}
-
 # is_optimised DEVICE LAST MODES: is its code optimised in `make check`?  Each program is, for the last of its devices: fused, or
 # as it stands.
 is_optimised() {
@@ -307,12 +296,14 @@ run_lang() {
         last=${devices##* }
         for kind in $modes; do devices+=" $last$kind"; done
     fi
-    local refused=''
-    refused=$(refused_on_gpus "$file" "${flags[*]}") || true
-    if [ -n "${GPU_DEVICE-}" ]; then
-        [ -z "$refused" ] || { skip "$name" "$refused"; return; }
+    local sets=
+    [[ ${flags[*]} != *--march* ]] || sets=1 # it is compiled for other sets than those of GPUs
+    if [ -n "${GPU_DEVICE-}" ] && [ -n "$sets" ]; then
+        skip "$name" "compiled for instruction sets of processors"
+        return
+    elif [ -n "${GPU_DEVICE-}" ]; then
         devices=$GPU_DEVICE
-    elif [ -z "$refused" ] && [ "$pipec" = "$PIPEC" ] && [ "${LONG:-${sim1:-no}}" != 'sim1 ' ]; then
+    elif [ -z "$sets" ] && [ "$pipec" = "$PIPEC" ] && [ "${LONG:-${sim1:-no}}" != 'sim1 ' ]; then
         devices="$devices cuda-emulated"
     fi
     for device in $devices; do
@@ -357,13 +348,7 @@ has_blocks() { grep -Eq '^[[:space:]]*test[[:space:]]+[A-Za-z_]' "$1"; }
 # run_blocks FILE NAME: its test blocks, each a test of its own.
 run_blocks() {
     local file=$1 name=$2 status=0 where=(-j 2)
-    if [ -n "${GPU_DEVICE-}" ]; then
-        where=(-j 1 --device "$GPU_DEVICE")
-        if refused_on_gpus "$file" '' >"$TMP/refused"; then
-            skip "$name, test blocks" "$(cat "$TMP/refused")"
-            return
-        fi
-    fi
+    [ -z "${GPU_DEVICE-}" ] || where=(-j 1 --device "$GPU_DEVICE")
     limited "$PIPEC" test "${where[@]}" --format=tap "$file" >"$TMP/tap" 2>"$TMP/stderr" || status=$?
     cat "$TMP/tap" "$TMP/stderr"
     awk -v name="$name" '

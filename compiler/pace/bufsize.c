@@ -842,7 +842,8 @@ static void choose_by_mode(struct bufsize *pass)
     if (pass->cx->options.explores) bufsize_explore(pass);
     if (pass->graph->unproven) return;
     if (pass->cx->options.buffers == BUFFERS_MIN) bufsize_minimise(pass);
-    if (pass->cx->options.buffers == BUFFERS_FAST) bufsize_quicken(pass);
+    if (pass->cx->options.buffers == BUFFERS_FAST && !pass->cx->options.depths_by_clock)
+        bufsize_quicken(pass);
 }
 
 void bufsize_assign(struct compile *cx, struct graph *graph)

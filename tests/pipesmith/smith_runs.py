@@ -174,19 +174,10 @@ def cut(data, feed, kind):
     return pieces
 
 
-def refused_on_gpus(text):
-    """Kernels that launch kernels."""
-    return re.search(r"\blaunch\b", text) is not None
-
-
 def execute(folder, source, inputs, outs, name):
     """Compiles and runs; (True, Outcome), or (False, message) where it is refused."""
     how = CONFIGURATIONS[name]
     resident = GPU in how.run
-    with open(source, encoding="utf-8") as file:
-        if resident and refused_on_gpus(file.read()):
-            name, resident = "cpu", False
-            how = CONFIGURATIONS[name]
     command = [f"{BUILD}/pipec", "--min-level=error", source, "-o", f"{folder}/p.pbc"]
     status, _, errors = run(command + how.compile + how.device(folder))
     if status != 0:
