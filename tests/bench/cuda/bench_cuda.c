@@ -506,21 +506,20 @@ static bool is_part_wanted(const char *name)
 
 static void print_columns(void)
 {
-    printf("\nin the GPU: the stream is in its memory.  ours: how long the stages of the workload "
-           "are busy, by the clock of the "
-           "GPU;\nwhole: the run without its start, which makes the stream and adds up its "
-           "results, too; hand: fused kernels, "
-           "without a\nlibrary; stages: a kernel for each stage, as launches, as a CUDA graph, and "
-           "as one with programmatic "
-           "dependent launch;\nbest: the quickest of these three.\nhost to host: ours: the run "
-           "without its start, from memory "
-           "to memory; hand: pieces are copied in, computed and copied out at\nthe same time, in "
-           "pinned memory; stages: all is "
-           "copied in, then computed, then copied out.\nbatches: a stage makes the batch and one "
-           "adds it up, which count; one "
-           "batch at a time: until the host, or the scheduler,\nknows that it has ended.\n`!`: a "
-           "goal is missed.  Child "
-           "kernels have no row: the device refuses them.\n");
+    /* clang-format off */
+    static const char text[] =
+        "\n"
+        "in the GPU: the stream is in its memory.  ours: how long the stages of the workload are busy, by the clock of the GPU;\n"
+        "whole: the run without its start, which makes the stream and adds up its results, too; hand: fused kernels, without a\n"
+        "library; stages: a kernel for each stage, as launches, as a CUDA graph, and as one with programmatic dependent launch;\n"
+        "best: the quickest of these three.\n"
+        "host to host: ours: the run without its start, from memory to memory; hand: pieces are copied in, computed and copied out at\n"
+        "the same time, in pinned memory; stages: all is copied in, then computed, then copied out.\n"
+        "batches: a stage makes the batch and one adds it up, which count; one batch at a time: until the host, or the scheduler,\n"
+        "knows that it has ended.\n"
+        "`!`: a goal is missed.\n";
+    /* clang-format on */
+    fputs(text, stdout);
 }
 
 static int measure_rows(bool times)
