@@ -426,7 +426,7 @@ $(B)/tests/fault_tracer: tests/fault/tracer.c tests/fault/fault_page.h $(B)/flag
 # Tests that try some points of a sweep, and all of them with EVERY=1.
 SOAKED_FAULTS := tests/e2e/fault_client.sh tests/e2e/fault_surroundings.sh
 
-.PHONY: soak soak-faults verify-rules tests objects check check-math-all check-unit check-san check-built check-long second-pipec golden-update bench cores-bundle gpu-bundle coverage mutation mutation-run damage fuzz fuzz-run fuzz-plants
+.PHONY: soak soak-faults verify-rules tests objects check check-math-all check-unit check-san check-built check-long second-pipec golden-update bench cores-bundle cuda-bundle gpu-check gpu-bundle coverage mutation mutation-run damage fuzz fuzz-run fuzz-plants
 tests: $(TESTS) $(REPLAYS) $(DAMAGE) $(FAULT_TOOLS) ## build the unit tests without running them
 objects: $(OBJECTS) $(TEST_OBJ) ## compile everything, link nothing
 second-pipec: $(L)/pipec
@@ -469,10 +469,14 @@ bench: all ## run tests/bench/run.sh
 	@[ -x tests/bench/run.sh ] || { echo "there is no tests/bench/run.sh"; exit 2; }
 	@ROOT=$(CURDIR) BUILD=$(abspath $(B)) PIPEC=$(abspath $(B))/pipec \
 	    PIPERUN=$(abspath $(B))/piperun tests/bench/run.sh
-gpu-bundle: all ## build/gpu-bundle: are kernels the same on a machine with a GPU, without a compiler there (run.sh)
+gpu-check: all ## tests and N drawn programs from SEED on, on the GPU of this machine
+	@ROOT=$(CURDIR) BUILD=$(abspath $(B)) CC="$(CC)" tests/gpu/check.sh $(or $(N),2000) $(or $(SEED),1)
+gpu-bundle: all ## build/gpu-bundle: gpu-check, and kernels one by one, for a machine with a GPU and no compiler (run.sh)
 	@ROOT=$(CURDIR) BUILD=$(abspath $(B)) PIPEC=$(abspath $(B))/pipec CC="$(CC)" tests/gpu/bundle.sh $(BUILD)/gpu-bundle
 cores-bundle: all ## build/cores-bundle: `ONLY=cores make bench` for a machine without a compiler (run.sh THREADS...)
 	@ROOT=$(CURDIR) BUILD=$(abspath $(B)) PIPEC=$(abspath $(B))/pipec tests/bench/cores/bundle.sh $(BUILD)/cores-bundle
+cuda-bundle: all ## build/cuda-bundle: `ONLY=cuda make bench` for a machine with a GPU and no compiler (run.sh)
+	@ROOT=$(CURDIR) BUILD=$(abspath $(B)) PIPEC=$(abspath $(B))/pipec tests/bench/cuda/bundle.sh $(BUILD)/cuda-bundle
 
 coverage: ## which branches and conditions of loader, files, scheduler, FIFO and sub-devices no test takes
 	@scripts/deps.sh fuzz

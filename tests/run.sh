@@ -10,8 +10,8 @@
 # of a work of which they otherwise do a part; without PATH it runs these cases only.  `make check` builds first.
 #
 # Environment: BUILD (default build/release), PIPEC, PIPERUN (default: in BUILD), PIPEC2 (a pipec built with
-# another LLVM, which tests/lang, and with LONG tests/reject, are run with as well), RECORD (a folder: tests/lang runs on the emulated
-# GPU only, and leaves its runs there for tests/gpu/pipelines.sh).
+# another LLVM, which tests/lang, and with LONG tests/reject, are run with as well), GPU_DEVICE (as `cuda`: tests/lang and test blocks run
+# on this GPU only, and what GPUs refuse is skipped; tests/gpu/check.sh).
 #
 # Cases:
 #   tests/unit/test_*.c, tests/conform/test_*.c, tests/reference/test_*.c
@@ -253,21 +253,6 @@ same_outputs() {
     return $good
 }
 
-# record_run NAME: leaves the run in a folder of RECORD, for a machine with a GPU (tests/gpu/bundle.sh).
-record_run() {
-    local case=$RECORD/${1//[^A-Za-z0-9_.]/_} argument
-    mkdir -p "$case"
-    cp "$TMP/$device.pbc" "$case/program.pbc"
-    one_run "$device" 1 "" || return 0
-    for argument in "${arguments[@]}"; do echo "${argument//"$TMP"\//}"; done >"$case/arguments"
-    for argument in "${!outputs[@]}"; do echo "$argument=out.$argument.raw"; done >>"$case/arguments"
-    for argument in "$TMP"/in.* "$TMP"/out.*; do
-        case $argument in *'*') ;; *) cp "$argument" "$case/$(basename "$argument" | sed 's/^out/expected/')" ;; esac
-    done
-    echo "$want_status" >"$case/status"
-    cp "$TMP/stderr" "$case/stderr"
-}
-
 # run_configurations NAME: one `run` directive on every device, with every number of threads.
 run_configurations() {
     local name=$1 device threads port verdict=pass
@@ -277,7 +262,6 @@ run_configurations() {
             case $device$threads in *+*) continue ;; cpu1) [ -n "$LONG" ] || [ $((${#name} % 4)) = 0 ] || continue ;; cpu* | cuda*) ;; *) continue ;; esac
             { one_run "$device" "$threads" LIVE && same_outputs "$name, $device, $threads threads, in pieces"; } || verdict=fail
         done
-        if [ -n "${RECORD-}" ] && [[ $device = cuda* ]]; then record_run "$name"; fi
         for port in $chunked_ports; do
             { one_run "$device" 1 "$port" && same_outputs "$name, $device, chunked"; } || verdict=fail
         done
@@ -312,20 +296,24 @@ run_lang() {
         last=${devices##* }
         for kind in $modes; do devices+=" $last$kind"; done
     fi
-    if [[ ${flags[*]} = *--march* ]]; then # it is compiled for other sets than those of GPUs
-        [ -z "${RECORD-}" ] || devices=
-    elif [ -n "${RECORD-}" ]; then
-        devices=cuda-emulated
-    elif [ "$pipec" = "$PIPEC" ] && [ "${LONG:-${sim1:-no}}" != 'sim1 ' ]; then
+    local sets=
+    [[ ${flags[*]} != *--march* ]] || sets=1 # it is compiled for other sets than those of GPUs
+    if [ -n "${GPU_DEVICE-}" ] && [ -n "$sets" ]; then
+        skip "$name" "compiled for instruction sets of processors"
+        return
+    elif [ -n "${GPU_DEVICE-}" ]; then
+        devices=$GPU_DEVICE
+    elif [ -z "$sets" ] && [ "$pipec" = "$PIPEC" ] && [ "${LONG:-${sim1:-no}}" != 'sim1 ' ]; then
         devices="$devices cuda-emulated"
     fi
     for device in $devices; do
         local mode=()
         [[ $device != *+debug ]] || mode=(--debug-mode)
         [[ $device != *+fused ]] || mode=(--fuse)
-        [ -n "$LONG${RECORD-}" ] || is_optimised "$device" "$last" "$modes" || mode+=(-O0)
+        [ -n "$LONG${GPU_DEVICE-}" ] || is_optimised "$device" "$last" "$modes" || mode+=(-O0)
         local target=${device%+*}
-        limited "$pipec" --device "${target%-emulated}" "${mode[@]}" "${flags[@]}" "$file" -o "$TMP/$device.pbc" || verdict=fail
+        case $target in cuda*) target=cuda ;; esac
+        limited "$pipec" --device "$target" "${mode[@]}" "${flags[@]}" "$file" -o "$TMP/$device.pbc" || verdict=fail
     done
     if [ $verdict = fail ]; then
         fail "$name"
@@ -359,8 +347,9 @@ has_blocks() { grep -Eq '^[[:space:]]*test[[:space:]]+[A-Za-z_]' "$1"; }
 
 # run_blocks FILE NAME: its test blocks, each a test of its own.
 run_blocks() {
-    local file=$1 name=$2 status=0
-    limited "$PIPEC" test -j 2 --format=tap "$file" >"$TMP/tap" 2>"$TMP/stderr" || status=$?
+    local file=$1 name=$2 status=0 where=(-j 2)
+    [ -z "${GPU_DEVICE-}" ] || where=(-j 1 --device "$GPU_DEVICE")
+    limited "$PIPEC" test "${where[@]}" --format=tap "$file" >"$TMP/tap" 2>"$TMP/stderr" || status=$?
     cat "$TMP/tap" "$TMP/stderr"
     awk -v name="$name" '
         /^ok [0-9]+ - / { sub(/.*: /, ""); print "ok\t" name "/" $0 }

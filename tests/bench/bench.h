@@ -157,6 +157,11 @@ void bench_unload(struct bench_program *program);
 size_t bench_run(const struct bench_program *program, const char *device, uint32_t threads,
                  size_t batch, const void *in, size_t in_bytes, void *out, size_t out_bytes,
                  struct bench_counts *counts);
+/* The same on a device whose cycles are nanoseconds, with one thread, measured: the seconds in which stages were busy, of those
+ * whose kernel counts. */
+double bench_run_busy(const struct bench_program *program, const char *device, const void *in,
+                      size_t in_bytes, void *out, size_t out_bytes,
+                      bool (*counts)(const char *kernel));
 /* The runs of the program that follow have this `depth_factor` (pipert.h; default 0). */
 void bench_set_depths(struct bench_program *program, uint32_t factor);
 /* One run with one thread over `bytes` bytes: the host gives `in` again and again, and takes what

@@ -102,11 +102,13 @@ void bench_set_depths(struct bench_program *program, uint32_t factor)
     program->depth_factor = factor;
 }
 
-static struct prt_run *create(const struct bench_program *program, const char *device,
-                              uint32_t threads)
+static struct prt_run *create_run(const struct bench_program *program, const char *device,
+                                  uint32_t threads, bool measure)
 {
-    struct prt_run_options options = {
-        .device = device, .host_threads = threads, .depth_factor = program->depth_factor};
+    struct prt_run_options options = {.device = device,
+                                      .host_threads = threads,
+                                      .measure = measure,
+                                      .depth_factor = program->depth_factor};
     struct prt_error error;
     struct prt_run *run;
     check(prt_run_create(program->program, &options, &run, &error), &error);
@@ -147,7 +149,7 @@ size_t bench_run(const struct bench_program *program, const char *device, uint32
                  size_t batch, const void *in, size_t in_bytes, void *out, size_t out_bytes,
                  struct bench_counts *counts)
 {
-    struct prt_run *run = create(program, device, threads);
+    struct prt_run *run = create_run(program, device, threads, false);
     struct stream from = stream_of(program, 0, (void *)(uintptr_t)in, in_bytes);
     uint32_t ports = prt_program_port_count(program->program);
     size_t *came = calloc(ports, sizeof *came), bytes = 0;
@@ -164,6 +166,26 @@ size_t bench_run(const struct bench_program *program, const char *device, uint32
         bytes += came[i] * width_of(program, i);
     free(came);
     return bytes;
+}
+
+double bench_run_busy(const struct bench_program *program, const char *device, const void *in,
+                      size_t in_bytes, void *out, size_t out_bytes,
+                      bool (*counts)(const char *kernel))
+{
+    struct prt_run *run = create_run(program, device, 1, true);
+    size_t *came = calloc(prt_program_port_count(program->program), sizeof *came);
+    struct prt_stage_statistics stage;
+    struct prt_error error;
+    uint64_t cycles = 0;
+    if (came == NULL) abort();
+    bind_memory(run, program, PRT_PORT_IN, (void *)(uintptr_t)in, in_bytes, NULL);
+    bind_memory(run, program, PRT_PORT_OUT, out, out_bytes, came);
+    check(prt_run_execute(run, &error), &error);
+    for (uint32_t i = 0; prt_run_stage(run, i, &stage); i++)
+        if (counts(stage.kernel)) cycles += stage.execute_cycles;
+    prt_run_destroy(run);
+    free(came);
+    return (double)cycles * 1e-9;
 }
 
 /* ---- long streams ---- */
@@ -212,7 +234,7 @@ void bench_run_long(const struct bench_program *program, size_t bytes, const voi
 {
     struct ring from = {stream_of(program, 0, NULL, bytes), (void *)(uintptr_t)in, ring_bytes, 0};
     struct ring to = {stream_of(program, 1, NULL, bytes), out, ring_bytes, 0};
-    struct prt_run *run = create(program, NULL, 1);
+    struct prt_run *run = create_run(program, NULL, 1, false);
     struct prt_error error;
     check(prt_run_bind_input(run, 0, give_again, &from, &error), &error);
     check(prt_run_bind_output(run, 1, take_again, &to, &error), &error);
@@ -238,7 +260,7 @@ static enum prt_status give_timed(void *context, void *packets, size_t capacity,
 double bench_latency(const struct bench_program *program, size_t batch, const void *in,
                      size_t in_bytes, void *out, size_t out_bytes)
 {
-    struct prt_run *run = create(program, NULL, 1);
+    struct prt_run *run = create_run(program, NULL, 1, false);
     struct timed from = {.stream = stream_of(program, 0, (void *)(uintptr_t)in, in_bytes)};
     struct stream to = stream_of(program, 1, out, out_bytes);
     size_t room = to.left;

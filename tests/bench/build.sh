@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # build.sh OUT [MAIN]: compiles the program OUT/bench: the hand-written code, and the peers whose packages are there.
-# OUT/peers says which there are, and which not and why.  MAIN (default: bench.c) has its function `main`.
+# OUT/peers says which there are, and which not and why.  MAIN (default: bench.c) has its function `main`; the
+# other files of its folder belong to it.
 #
 # Environment: ROOT, BUILD (set by make); BENCH_CC, the compiler of the hand-written code (default: the newest clang,
 # else CC); BENCH_MARCH, for which machine (default: native); BENCH_OPTIMISE (default: -O3); PEERS: a part of the names in
@@ -32,7 +33,9 @@ case $cc in *clang*) flags+=(-mprefer-vector-width=512) ;; esac
 
 mkdir -p "$out/objects"
 objects=() libraries=()
-for file in "$main" "$here"/*.c; do
+beside=()
+[ "$(dirname "$main")" = "$here" ] || beside=("$(dirname "$main")"/*.c)
+for file in "$main" "$here"/*.c "${beside[@]}"; do
     [ "$file" = "$main" ] && [ ${#objects[@]} -gt 0 ] && continue
     [ "$file" = "$here/bench.c" ] && [ "$file" != "$main" ] && continue
     object=$out/objects/$(basename "$file" .c).o

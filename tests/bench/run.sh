@@ -7,7 +7,7 @@
 #   ONLY=speedup make bench         ONLY=policies make bench      ONLY=auto make bench        ONLY=pairs make bench
 #   ONLY=startup make bench         ONLY=dispatch make bench      ONLY=latency make bench
 #   ONLY=compile make bench         ONLY=programs make bench
-#   ONLY=cores make bench
+#   ONLY=cores make bench           ONLY=cuda make bench
 #   ONLY=growth make bench          ONLY=W3 PROFILE=ours make bench      ONLY=W3 PROFILE=hand make bench
 #
 # Environment: ROOT, BUILD, PIPEC (set by make); ROUNDS (default 5); THREADS=1: no run with two threads; ONLY, a part of a workload's name, or
@@ -15,6 +15,7 @@
 # `programs`: six programs of signal processing and arithmetic, P1 to P6, as the workloads W1 to W9 (a minute),
 # `compile`: what compiling ordinary programs takes, against clang -O2 (compile.sh, some minutes),
 # `cores`: the workloads with 1, 2, 4, ... and all threads (cores.sh, about five minutes),
+# `cuda`: the workloads, batches and the start on an NVIDIA GPU (cuda.sh, some minutes),
 # `anomalies`: pipelines that take longer on a better simulated device (anomalies.sh, a few seconds),
 # `index`: the index generator against division (index.sh),
 # `time`: what counting the cycles of kernels costs (time.sh),
@@ -38,6 +39,7 @@ here=$ROOT/tests/bench
 
 case ${ONLY:-} in
 cores) exec "$here/cores.sh" ;;
+cuda) exec "$here/cuda.sh" ;;
 scale) exec "$here/scale.sh" ;;
 compile) exec "$here/compile.sh" ;;
 anomalies) exec "$here/anomalies.sh" ;;

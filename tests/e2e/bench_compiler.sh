@@ -28,9 +28,12 @@ for part in "" "${parts[@]}"; do
     check "ONLY=$part refuses an old compiler" says 2 "$refused" \
         env BENCH_CC="$TMP/old" BUILD="$TMP/build" ONLY="$part" "$bench/run.sh"
 done
-check "so does the bundle for other machines" says 2 "$refused" env BENCH_CC="$TMP/old" "$bench/cores/bundle.sh" "$TMP/bundle"
-check "all parts with code by hand are among them" [ "${parts[*]}" = "compile cores index latency profile" ]
-no_other() { ! grep -n 'BENCH_CC:-' "$bench"/*.sh "$bench"/cores/*.sh | grep -vE '/(compiler|build)\.sh:'; }
+for part in cores cuda; do
+    check "so does the bundle of $part for other machines" says 2 "$refused" \
+        env BENCH_CC="$TMP/old" "$bench/$part/bundle.sh" "$TMP/bundle"
+done
+check "all parts with code by hand are among them" [ "${parts[*]}" = "compile cores cuda index latency profile" ]
+no_other() { ! grep -n 'BENCH_CC:-' "$bench"/*.sh "$bench"/cores/*.sh "$bench"/cuda/*.sh | grep -vE '/(compiler|build)\.sh:'; }
 check "no part looks for a compiler by itself" no_other
 
 # ---- the one that is found, or installed ----

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 # bundle.sh FOLDER [PROGRAM...]: a folder that shows on a machine with an NVIDIA GPU that kernels have the same bits there.
 #
-# It needs neither a compiler nor LLVM nor a network there: `FOLDER/run.sh` does it in one command. Kernels are called one by
-# one (tests/gpu/gpu_check.c); those are of tests/lang, tests/std and examples, or of the programs named. Without names all runs
-# of tests/lang are repeated, too (tests/gpu/pipelines.sh). ROOT, BUILD and PIPEC are set by `make gpu-bundle`.
+# Nothing of the project, no LLVM and no network is needed there: `FOLDER/run.sh` does it in one command.  Kernels are called one
+# by one (tests/gpu/gpu_check.c); those are of tests/lang, tests/std and examples, or of the programs named.  Without names the
+# folder also has pipec and the tests that run on GPUs (tree.sh), for which bash, perl, python3 and a linker are needed there.
+# ROOT, BUILD and PIPEC are set by `make gpu-bundle`.
 set -eu
 folder=$1
 shift
@@ -36,25 +37,19 @@ done
 read -ra libraries <<<"$(pkg-config --libs libxxhash)"
 "${CC:-cc}" -std=c11 -O2 -D_GNU_SOURCE -I"$ROOT" "$ROOT/tests/gpu/gpu_check.c" "$BUILD/libpipert.a" "$BUILD/libbase.a" \
     -Wl,--as-needed "${libraries[@]}" -lm -ldl -pthread -o "$folder/gpu_check"
-copy_libraries() {
-    ldd "$1" | awk '$3 ~ /^\// && $1 !~ /^lib(c|m|dl|pthread)\.so/ { print $3 }' | while read -r library; do cp -L "$library" "$folder"; done
-}
-copy_libraries "$folder/gpu_check"
+mkdir -p "$folder/lib"
+ldd "$folder/gpu_check" | awk '$3 ~ /^\// && $1 !~ /^lib(c|m|dl|pthread)\.so/ { print $3 }' | while read -r library; do
+    cp -L "$library" "$folder/lib"
+done
 cat >"$folder/run.sh" <<'END'
 #!/bin/sh
+# run.sh [PROGRAMS [SEED]]: so many drawn programs (default 2000).
 # Exit status: 0 all bits are equal, 1 some differ, 77 there is no GPU.
-cd "$(dirname "$0")" || exit 2
-LD_LIBRARY_PATH=$PWD${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-export LD_LIBRARY_PATH
+here=$(cd "$(dirname "$0")" && pwd) || exit 2
 status=0
-./gpu_check programs/*.pbc || status=$?
-[ "$status" = 77 ] || [ ! -e pipelines.sh ] || ./pipelines.sh "$PWD/runs" "$PWD/piperun" || status=1
+(cd "$here" && LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} ./gpu_check programs/*.pbc) || status=$?
+[ "$status" = 77 ] || [ ! -e "$here/check.sh" ] || "$here/check.sh" "$@" || status=1
 exit $status
 END
 chmod +x "$folder/run.sh"
-[ -n "$all" ] || exit 0
-rm -rf "$folder/runs"
-mkdir "$folder/runs"
-RECORD=$(cd "$folder/runs" && pwd) "$ROOT/tests/run.sh" "$ROOT/tests/lang"
-cp "$BUILD/piperun" "$ROOT/tests/gpu/pipelines.sh" "$folder"
-copy_libraries "$folder/piperun"
+[ -z "$all" ] || "$ROOT/tests/gpu/tree.sh" "$folder"

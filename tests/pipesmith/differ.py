@@ -5,8 +5,8 @@
 Every program is run by the reference interpreter (tests/oracle), compiled and run in each configuration, and has to
 give the interpreter's bytes, exit status, fault, and numbers of packets; what is refused has to show the reason
 there. So does what it becomes by relations (smith_relations) that leave outputs as they are. What differs is shrunk
-and kept in FOLDER. Exit status 1 if something differs. Environment: BUILD, where pipec and piperun are, and KAHN, the
-interpreter.
+and kept in FOLDER. Exit status 1 if something differs. Environment: BUILD, where pipec and piperun are; KAHN, the
+interpreter; GPU_DEVICE, the device of the configurations that begin with "gpu" (default cuda-emulated).
 """
 import argparse
 import os

@@ -16,6 +16,7 @@ from smith_relations import RELATIONS
 
 BUILD = os.environ.get("BUILD", "build/release")
 KAHN = os.environ.get("KAHN", f"{BUILD}/tests/kahn")
+GPU = os.environ.get("GPU_DEVICE", "cuda-emulated")
 LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../lang/")
 
 
@@ -72,9 +73,9 @@ CONFIGURATIONS = {
     "cpu16": Configuration("--device=cpu --march=native", "--device cpu:16", whole=False),
     "cpunofuse": Configuration("--device=cpu --march=native --no-fuse", "--device cpu:2"),
     "cpumin": Configuration("--device=cpu --buffers=min", "--device cpu:1", whole=False),
-    "gpu": Configuration("--device=cuda", "--device cuda-emulated", "pieces", whole=False),
-    "gpunofuse": Configuration("--device=h200 --no-fuse", "--device cuda-emulated", whole=False),
-    "gpumin": Configuration("--device=cuda --buffers=min --policy=fullest", "--device cuda-emulated", whole=False),
+    "gpu": Configuration("--device=cuda", f"--device {GPU}", "pieces", whole=False),
+    "gpunofuse": Configuration("--device=h200 --no-fuse", f"--device {GPU}", whole=False),
+    "gpumin": Configuration("--device=cuda --buffers=min --policy=fullest", f"--device {GPU}", whole=False),
 }
 
 
@@ -176,7 +177,7 @@ def cut(data, feed, kind):
 def execute(folder, source, inputs, outs, name):
     """Compiles and runs; (True, Outcome), or (False, message) where it is refused."""
     how = CONFIGURATIONS[name]
-    resident = "cuda-emulated" in how.run
+    resident = GPU in how.run
     command = [f"{BUILD}/pipec", "--min-level=error", source, "-o", f"{folder}/p.pbc"]
     status, _, errors = run(command + how.compile + how.device(folder))
     if status != 0:

@@ -175,6 +175,7 @@ kernel void keep_count(global const float *restrict x, global uint *restrict cou
 kernel void keep_place(global uint *counts, uint pieces)
 {
     uint at = 0;
+    if (get_global_id(0) != 0) return;
     for (uint piece = 0; piece < pieces; piece++) {
         uint kept = counts[piece];
         counts[piece] = at;
