@@ -159,7 +159,7 @@ pipeline main(in i32 x, out i32 y) { x -> spread -> y; }
 END
 "$PIPEC" range.pipe -o range.pbc
 "$PIPERUN" -q --trace=trace.json --stats=json:range.json range.pbc x=x.csv y=null 2>err && echo "not ok 0 work-groups are a fault"
-grep -q 'launched 0 work-groups in firing 1, declared 1 to 8 \[groups-out-of-range\]' err && echo "ok 0 work-groups are a fault"
+grep -q 'launched 0 work-groups in firing 1, allowed 1 to 8 \[groups-out-of-range\]' err && echo "ok 0 work-groups are a fault"
 printf '8\n3\n' >range.csv
 "$PIPERUN" -q --trace=trace.json --stats=json:range.json range.pbc x=range.csv y=range.out.csv
 section range.json >queue
