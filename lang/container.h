@@ -378,9 +378,9 @@ struct container_interface {
     uint32_t entry_bytes;          /* of a launch in the device-queue cache: a multiple of 64 */
     /* in the entry: where the number of the event is, and where the arguments begin */
     uint32_t event_offset_bytes, arguments_offset_bytes;
-    uint32_t local_offset_bytes;          /* of its `local` variables in local memory */
-    uint32_t work_groups; /* numbers of the work-groups of a launch are below it, 1.. */
-    uint32_t group[3];    /* work-items of a work-group */
+    uint32_t local_offset_bytes; /* of its `local` variables in local memory */
+    uint32_t work_groups;        /* numbers of the work-groups of a launch are below it, 1.. */
+    uint32_t group[3];           /* work-items of a work-group */
     /* the last work-group that may be the first of a launch, and its first work-item */
     uint32_t global_offset, group_offset;
     /* Launch index: its launches, one after the other in LAUNCHES. */

@@ -64,9 +64,9 @@ struct kernel_window {
  * the interface of the child that it starts to its next entry.  It then updates the members marked "by the firing" and the
  * arguments that the statement gives.  The device writes `event` and `level` when it takes the child. */
 struct kernel_launch {
-    uint32_t site;        /* which of the kernel's records in LAUNCHES: the statement and the child */
-    uint32_t event;       /* number of this launch among those of its firing, from 0 */
-    uint32_t groups;      /* by the firing: work-groups, 1.. */
+    uint32_t site;   /* which of the kernel's records in LAUNCHES: the statement and the child */
+    uint32_t event;  /* number of this launch among those of its firing, from 0 */
+    uint32_t groups; /* by the firing: work-groups, 1.. */
     uint32_t first_group; /* by the firing: number of the first one */
     uint32_t group_end;   /* of the child: numbers of work-groups are below it */
     uint16_t wait_count;  /* by the firing */

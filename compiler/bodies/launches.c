@@ -275,8 +275,7 @@ static void report_endless_nesting(const struct forest *f, const struct kernel *
         diag_report(f->cx->diags, RULE_LAUNCHES_UNBOUNDED, k->span,
                     "nothing bounds how deep the launches below '%s' are nested", k->name);
     if (deep != NULL)
-        diag_label(d, deep->span, "'%s' may be launched again by what it launches",
-                   child->title);
+        diag_label(d, deep->span, "'%s' may be launched again by what it launches", child->title);
     diag_help(d,
               "declare the maximum number of levels below '%s' after its parameter list: nesting D",
               k->name);

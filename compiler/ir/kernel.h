@@ -211,9 +211,10 @@ enum item_member { ITEM_X, ITEM_Y, ITEM_Z, ITEM_GROUP, ITEM_GROUPS, ITEM_MEMBERS
 #define SEMA_MAX_LAUNCH_LEVELS 256        /* children of children */
 #define SEMA_MAX_LAUNCH_WAITS 8           /* events that one launch waits for */
 #define SEMA_MAX_LAUNCH_CHOICES 16        /* children of which one statement chooses */
-#define SEMA_MAX_LAUNCH_STATEMENTS 65536  /* of all kernels of a pipeline; each counts as often as it has children */
-#define SEMA_MAX_LAUNCH_CHAIN 64          /* different children that launch one another */
-#define SEMA_MAX_CHILD_ARGUMENTS 4096     /* bytes */
+#define SEMA_MAX_LAUNCH_STATEMENTS                                                                 \
+    65536 /* of all kernels of a pipeline; each counts as often as it has children */
+#define SEMA_MAX_LAUNCH_CHAIN 64      /* different children that launch one another */
+#define SEMA_MAX_CHILD_ARGUMENTS 4096 /* bytes */
 
 /* When a child may begin, apart from the events that it waits for: time only, never bits. */
 enum launch_order {
@@ -240,7 +241,8 @@ struct launch_child {
  * Output of a firing: its own packets, then those of its launches in order of number, of each those of its firings in order,
  * each followed by its own launches' (pre-order), whatever the order of execution. */
 struct launch {
-    uint32_t index; /* of its first record, of which it has one for each child, among those of the kernel */
+    uint32_t
+        index; /* of its first record, of which it has one for each child, among those of the kernel */
     struct span span;
     struct launch_child *children; /* which it may start */
     uint32_t child_count;          /* 1.. */

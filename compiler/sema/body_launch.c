@@ -175,7 +175,7 @@ static struct kernel *specialise_child(struct body *b, const struct ast_child *a
     return child;
 }
 
-static void add_child(struct body *b, const struct ast_child *ast, struct launch *launch)
+static void add_started_child(struct body *b, const struct ast_child *ast, struct launch *launch)
 {
     const struct ast_item *item = find_child(b, ast->kernel);
     if (b->dead) return; /* a launch that is never executed specialises no kernel */
@@ -195,10 +195,9 @@ static void add_child(struct body *b, const struct ast_child *ast, struct launch
  * condition that is known chooses at compile time, as that of `if` does. */
 static struct kx *choose_child(struct body *b, const struct ast_child *ast, struct launch *launch)
 {
-    struct kx *number =
-        body_constant(b, ast->span, arith_integer(SCALAR_I32, launch->child_count));
+    struct kx *number = body_constant(b, ast->span, arith_integer(SCALAR_I32, launch->child_count));
     if (!ast->condition) {
-        add_child(b, ast, launch);
+        add_started_child(b, ast, launch);
         return number;
     }
     struct kx *condition = body_condition(b, ast->condition);
@@ -274,10 +273,9 @@ static bool check_port_count(struct body *b, const struct launch_child *launched
 {
     if (count <= parents) return true;
     const struct kernel *child = launched->kernel;
-    struct diag *diag =
-        body_report(b, RULE_LAUNCH_PORTS, launched->span,
-                    "'%s' has %s, and '%s', which launches it, %" PRIu32, child->title,
-                    arena_counted(b->arena, count, kind), b->kernel->kernel->title, parents);
+    struct diag *diag = body_report(
+        b, RULE_LAUNCH_PORTS, launched->span, "'%s' has %s, and '%s', which launches it, %" PRIu32,
+        child->title, arena_counted(b->arena, count, kind), b->kernel->kernel->title, parents);
     diag_label(diag, child->span, "declared here");
     diag_note(diag,
               "the ports of a child bind by position to those of the kernel that launches it");
@@ -306,11 +304,11 @@ static bool check_like_arguments(struct body *b, const struct launch *launch, ui
         const struct kernel *other = launch->children[i].kernel;
         const struct variable *theirs = other->arguments[n], *ours = first->arguments[n];
         if (!theirs || !ours || theirs->type == ours->type) continue;
-        struct diag *diag = body_report(
-            b, RULE_TYPE_MISMATCH, launch->children[i].span,
-            "'%s' and '%s' take different arguments: '%s' is %s, and '%s' %s", first->title,
-            other->title, ours->name, body_type_text(b, ours->type), theirs->name,
-            body_type_text(b, theirs->type));
+        struct diag *diag =
+            body_report(b, RULE_TYPE_MISMATCH, launch->children[i].span,
+                        "'%s' and '%s' take different arguments: '%s' is %s, and '%s' %s",
+                        first->title, other->title, ours->name, body_type_text(b, ours->type),
+                        theirs->name, body_type_text(b, theirs->type));
         diag_label(diag, ours->span, "of '%s'", first->title);
         diag_label(diag, theirs->span, "of '%s'", other->title);
         diag_help(diag, "launch each of them in an arm of an 'if'");
@@ -325,10 +323,10 @@ static void check_argument_count(struct body *b, const struct launch_child *laun
 {
     const struct kernel *child = launched->kernel;
     if (count > child->argument_count) {
-        struct diag *diag = body_report(
-            b, RULE_WRONG_ARGUMENT_COUNT, launched->span, "'%s' takes %s, not %" PRIu32,
-            child->title, arena_counted(b->arena, child->argument_count, "run-time argument"),
-            count);
+        struct diag *diag =
+            body_report(b, RULE_WRONG_ARGUMENT_COUNT, launched->span, "'%s' takes %s, not %" PRIu32,
+                        child->title,
+                        arena_counted(b->arena, child->argument_count, "run-time argument"), count);
         diag_label(diag, child->span, "declared here");
     }
     for (uint32_t n = count; n < child->argument_count; n++) {
@@ -392,12 +390,10 @@ static void check_group_number(struct body *b, const struct launch *launch,
     int64_t first = known_first ? known_number(launch->first_group, 0) : 0;
     int64_t number = known_number(launch->groups, 1), most = child->work_groups - first;
     if (number >= 1 && number <= most) return;
-    struct diag *diag =
-        body_report(b, number < 1 ? RULE_CONSTANT_RANGE : RULE_LAUNCHES_EXCEEDED,
-                    launch->groups->span,
-                    "a launch of '%s'%s has 1 to %" PRId64 " work-groups, not %" PRId64,
-                    child->title, first > 0 ? arena_printf(b->arena, " from %" PRId64, first) : "",
-                    most, number);
+    struct diag *diag = body_report(
+        b, number < 1 ? RULE_CONSTANT_RANGE : RULE_LAUNCHES_EXCEEDED, launch->groups->span,
+        "a launch of '%s'%s has 1 to %" PRId64 " work-groups, not %" PRId64, child->title,
+        first > 0 ? arena_printf(b->arena, " from %" PRId64, first) : "", most, number);
     diag_label(diag, child->span, "declared here");
     if (number >= 1 && first + number <= SEMA_MAX_WORK_GROUPS)
         diag_help(diag, "declare 'groups %" PRId64 "' after its parameter list", first + number);

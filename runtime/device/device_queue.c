@@ -228,10 +228,8 @@ static void write_interface(const struct prt_device_queue *q, uint32_t site,
                             uint8_t *to)
 {
     const struct container_interface *child = &q->container->interfaces[launch->child];
-    struct kernel_launch made = {.site = site,
-                                 .groups = 1,
-                                 .group_end = child->work_groups,
-                                 .timestamp = UINT64_MAX};
+    struct kernel_launch made = {
+        .site = site, .groups = 1, .group_end = child->work_groups, .timestamp = UINT64_MAX};
     memset(to, 0, q->stride_bytes);
     memcpy(to, &made, sizeof made);
     memcpy(to + child->arguments_offset_bytes, defaults, child->arguments_bytes);
@@ -757,7 +755,8 @@ static void write_code(struct prt_device_queue *q)
         if (!is_in_trees(q, &c->interfaces[i])) continue;
         for (uint32_t site = 0; site < c->interfaces[i].launch_count; site++) {
             uint32_t child = c->launches[c->interfaces[i].first_launch + site].child;
-            memcpy(q->interfaces[i] + site * q->stride_bytes + offsetof(struct kernel_launch, kernel),
+            memcpy(q->interfaces[i] + site * q->stride_bytes +
+                       offsetof(struct kernel_launch, kernel),
                    &q->entries_of[child].run, sizeof(kernel_entry));
         }
     }
@@ -812,13 +811,11 @@ static enum kernel_status run_outermost(struct prt_device_queue *q)
         prt_launch_open(q->schedule, PRT_LAUNCH_NONE, PRT_LAUNCH_WITH_PARENT, q->root->launches, 0);
     uint32_t root = (uint32_t)(q->root - q->container->interfaces);
     prt_launch_name(q->schedule, node, root);
-    enum kernel_status status = run_firing(
-        q, (struct firing_of){
-               .interface = root,
-               .run = q->entries_of[root].run,
-               .arguments = object->arguments,
-               .node = node,
-               .groups = 1});
+    enum kernel_status status = run_firing(q, (struct firing_of){.interface = root,
+                                                                 .run = q->entries_of[root].run,
+                                                                 .arguments = object->arguments,
+                                                                 .node = node,
+                                                                 .groups = 1});
     return status == KERNEL_OK ? settle_outputs(q) : status;
 }
 

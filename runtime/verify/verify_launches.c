@@ -40,11 +40,13 @@ static enum prt_status verify_entry(const struct prt_container *c, uint32_t i,
               f->arguments_offset_bytes == begin,
           INTERFACES, i, "the entry of '%s' is not laid out as entries are", interface_title(c, i));
     CHECK(f->event_offset_bytes == offsetof(struct kernel_launch, event), INTERFACES, i,
-          "the entry of '%s' has its event at %" PRIu32 ": the device looks for it at %zu, before it "
+          "the entry of '%s' has its event at %" PRIu32
+          ": the device looks for it at %zu, before it "
           "knows the child",
           interface_title(c, i), f->event_offset_bytes, offsetof(struct kernel_launch, event));
     CHECK(f->local_offset_bytes == 0, INTERFACES, i,
-          "local memory of '%s' begins at %" PRIu32 ": a work-group has all of a compute unit's, from "
+          "local memory of '%s' begins at %" PRIu32
+          ": a work-group has all of a compute unit's, from "
           "0 on",
           interface_title(c, i), f->local_offset_bytes);
     uint64_t plane = (uint64_t)f->group[0] * f->group[1];

@@ -79,7 +79,7 @@ enum tree_kind {
     S_INIT,
     S_FINISH,
     S_LAUNCH, /* T_CHILD `a`, arguments from `b` on; T_RANGE `c`: work-groups, the first one; the event is `d`'s name */
-    T_CHILD,  /* `name`, parameters from `a` on; or, without a name, `b` ? `c` : `d`, which are T_CHILD */
+    T_CHILD, /* `name`, parameters from `a` on; or, without a name, `b` ? `c` : `d`, which are T_CHILD */
     /* nets */
     N_BUFFER, /* type `d`, declarators from `a` on; attributes in `c` of each */
     N_CHAIN,  /* nodes from `a` on */

@@ -577,7 +577,8 @@ static void tables_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(nodes[0].flags, 0, "launches nothing");
     REFUSED(interface_count, 0, "");
     /* each part of a rule by itself */
-    REFUSED(interfaces[1].event_offset_bytes, 1, "'child' has its event at 1: the device looks for");
+    REFUSED(interfaces[1].event_offset_bytes, 1,
+            "'child' has its event at 1: the device looks for");
     REFUSED(interfaces[1].local_offset_bytes, 16, "local memory of 'child' begins at 16");
     REFUSED(interfaces[1].group[2], 0, "no work-items");
     REFUSED(interfaces[1].group[2], INDEX_ITEMS_MAX + 1, "too many");
@@ -592,7 +593,8 @@ static void tables_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(interfaces[1].first_port, m->interfaces[1].first_port - 1, "");
     REFUSED(nodes[0].flags, m->nodes[0].flags | CONTAINER_NODE_STOPS, "");
     REFUSED(interfaces[1].title, 99999, "'interfaces', record 1: a string outside");
-    REFUSED(interfaces[1].node, 7, "'interfaces', record 1: an unknown node");
+    REFUSED(interfaces[1].node, (m->defaults_bytes = 0, 7),
+            "'interfaces', record 1: an unknown node");
     REFUSED(interfaces[1].source, 7, "'interfaces', record 1: an unknown source");
     REFUSED(interfaces[1].reserved, 1, "'interfaces', record 1: a reserved field");
     REFUSED(interfaces[1].first_launch, 99, "launches outside");

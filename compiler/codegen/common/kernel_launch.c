@@ -116,8 +116,8 @@ static struct group_numbers evaluate_groups(struct kernel_emitter *e, const stru
 }
 
 /* Faults unless first is below the child's end, and groups is 1 to the rest. */
-static void check_groups(struct kernel_emitter *e, const struct launch *launch,
-                         struct group_numbers numbers, LLVMValueRef interface)
+static void check_launch_groups(struct kernel_emitter *e, const struct launch *launch,
+                                struct group_numbers numbers, LLVMValueRef interface)
 {
     if (!launch->groups_checked) return;
     LLVMValueRef place =
@@ -158,10 +158,9 @@ static void write_entry(struct kernel_emitter *e, const struct launch *launch, L
             e, entry, offsetof(struct kernel_launch, waits) + i * sizeof(uint16_t),
             LLVMBuildTrunc(e->builder, kernel_expression(e, launch->waits[i]), i16, "event"));
     if (arguments != NULL)
-        LLVMBuildMemCpy(e->builder,
-                        kernel_offset(e, e->builder, entry, sizeof(struct kernel_launch)),
-                        ENTRY_ALIGNMENT, arguments, ENTRY_ALIGNMENT,
-                        kernel_i64(e, written_bytes(launch)));
+        LLVMBuildMemCpy(
+            e->builder, kernel_offset(e, e->builder, entry, sizeof(struct kernel_launch)),
+            ENTRY_ALIGNMENT, arguments, ENTRY_ALIGNMENT, kernel_i64(e, written_bytes(launch)));
 }
 
 void kernel_launch_statement(struct kernel_emitter *e, const struct ks *s)
@@ -171,15 +170,14 @@ void kernel_launch_statement(struct kernel_emitter *e, const struct ks *s)
     LLVMValueRef interface = chosen_interface(e, launch);
     LLVMValueRef arguments = evaluate_launch_arguments(e, launch);
     struct group_numbers numbers = evaluate_groups(e, launch);
-    check_groups(e, launch, numbers, interface);
+    check_launch_groups(e, launch, numbers, interface);
     LLVMValueRef count = load_field(e, e->i64, count_offset, "launches");
     LLVMValueRef capacity =
         load_field(e, e->i64, offsetof(struct kernel_launch_list, capacity), "capacity");
     LLVMValueRef more = LLVMBuildNUWAdd(e->builder, count, kernel_i64(e, 1), "");
     LLVMValueRef bad = LLVMBuildICmp(e->builder, LLVMIntUGE, count, capacity, "");
     kernel_fault_if(e, bad, KERNEL_FAULT_LAUNCHES, launch->span, more, capacity);
-    LLVMValueRef entry =
-        block_at(e, offsetof(struct kernel_launch_list, entries), count, "entry");
+    LLVMValueRef entry = block_at(e, offsetof(struct kernel_launch_list, entries), count, "entry");
     write_entry(e, launch, entry, interface, arguments, numbers);
     LLVMBuildStore(e->builder, more, list_field(e, count_offset));
     if (s->variable == NULL) return;
