@@ -27,11 +27,12 @@
 #include "compiler/driver/passes.h"
 #include "compiler/sema/sema.h"
 #include "compiler/support/output.h"
+#include "compiler/target/target.h"
 
 static const char help_text[] =
     "usage: pipec test [options] PATH...\n"
     "\n"
-    "Compiles what the test blocks of the files are of, runs it through piperun, and compares.\n"
+    "Compiles the tested kernels and pipelines, runs them with piperun, and compares the outputs.\n"
     "\n"
     "  -k PATTERN            only tests whose name matches: with * ? [...] as a whole, else in "
     "part;\n"
@@ -340,6 +341,7 @@ static int execute_tests(struct test_run *run)
     int status = device_load(run->cx, run->line->device, device);
     if (status != EXIT_DONE) return status;
     run->cx->device = device;
+    run->cx->options.depths_by_clock = target_of(device)->counts_cycles;
     run->environment = (struct test_environment){
         .cx = run->cx,
         .device = device,

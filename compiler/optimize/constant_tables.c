@@ -27,6 +27,7 @@ static bool same_value(const struct kx *a, const struct kx *b)
     if (!kx_is_constant(a) || !kx_is_constant(b) || a->type != b->type) return false;
     const struct scalar_value *left = kx_constant_scalars(a), *right = kx_constant_scalars(b);
     for (uint64_t i = 0; left != right && i < type_scalar_count(a->type); i++)
+        // NOLINTNEXTLINE(clang-analyzer-security.ArrayBound): both have as many scalars as the type
         if (left[i].type != right[i].type || left[i].bits != right[i].bits) return false;
     return true;
 }

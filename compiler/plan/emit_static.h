@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit_static: the static part of a scheduler program (lang/scheduler.md, "The compiler's programs"),
+ * emit_static: the static part of a scheduler program (lang/scheduler.md, "The static part"),
  * between the prologue and the guarded loop.
  *
  * Every guard that fails leads, through `wait` or at once, to the code after the static part.

@@ -14,7 +14,11 @@ loud() {
     "$PIPERUN" -q convolve.pbc x=tone.csv y=-,csv "$@" | awk '{ s += $1 * $1; n++ } END { printf "%d", 1000 * s / n + 0.5 }'
 }
 low="taps=@$ROOT/examples/convolve/low_pass.csv"
-within() { [ "$1" -ge "$2" ] && [ "$1" -le "$3" ] || { echo "$1 is not $2 to $3"; return 1; }; }
+within() {
+    if [ "$1" -ge "$2" ] && [ "$1" -le "$3" ]; then return 0; fi
+    echo "$1 is not $2 to $3"
+    return 1
+}
 check "without taps a tone stays as it is" within "$(loud 2.5)" 490 510
 check "a low pass stops a fast tone" within "$(loud 2.5 "$low")" 0 2
 check "and lets a slow one through" within "$(loud 0.1 "$low")" 460 510

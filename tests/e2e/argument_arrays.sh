@@ -100,6 +100,7 @@ check "pipec reads no files" says 1 "files are read when the program runs" "$PIP
 check "nor a list of another length" says 1 "-D taps: 2 values, not 4" "$PIPEC" -p main -D taps=1,2 fir.pipe
 
 # The bytes of a run on a device, after compiling with these words.
+# shellcheck disable=SC2086 # $2 is a word or none
 bytes_of() { "$PIPEC" "${@:3}" "$1" -o bits.pbc && "$PIPERUN" -q bits.pbc $2 x=gen:noise:7:5000 y=-,raw | cksum; }
 same_bits() {
     local wanted got words

@@ -109,6 +109,7 @@ run copy_u8.pbc x=g.png y=a.raw && same "png round trip" pixels.raw a.raw
 # csv, generators
 run copy_i32.pbc x=gen:ramp:5 y=-,csv >ramp.csv
 printf '0\n1\n2\n3\n4\n' >want.csv && same "a ramp as csv" want.csv ramp.csv
+run copy_i32.pbc x=ramp.csv y=ramp.jsonl && run copy_i32.pbc x=ramp.jsonl y=-,csv >again.csv && same "jsonl round trip" want.csv again.csv
 run copy_i32.pbc x=ramp.csv y=-,csv >again.csv && same "csv round trip" want.csv again.csv
 run copy_f64.pbc x=gen:noise:7:1000 y=n1.raw && run copy_f64.pbc x=gen:noise:7:1000 y=n2.raw && same "noise depends on its seed alone" n1.raw n2.raw
 run copy_f64.pbc x=gen:noise:8:1000 y=n3.raw

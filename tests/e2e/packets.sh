@@ -95,6 +95,17 @@ check dimensions_are_those_of_a_packet refused "are not (2, 2), those of a packe
 check leading_dimensions_are_free again p=p.npy b=b.npy s=b.npy c=c.npy p2=null b2=null s2=null c2=null
 head -c 60 p.raw > cut.raw
 check half_a_packet_is_said refused "ends inside a packet of port 'p' (20 of 40 bytes)" p=cut.raw "$@"
+again p=p.npy b=b.npy s=s.npy c=c.npy p2=p.jsonl b2=b.jsonl s2=s.jsonl c2=c.jsonl
+check a_struct_is_an_object_of_json test "$(sed -n 2p p.jsonl)" = '{"id":1,"pos":[1,1.5,0.25],"pair":[1,-1]}'
+check a_block_is_an_array_of_arrays test "$(head -n 1 b.jsonl)" = '[[0,1],[2,3]]'
+again p=p.jsonl b=b.jsonl s=s.jsonl c=c.jsonl p2=p2.npy b2=b2.npy s2=s2.npy c2=c2.npy
+check jsonl_comes_back same npy
+sed 's/^{"id":1,/{"id":1,"station":"roof",/; s/,"pair"/,"other":[{}],"pair"/' p.jsonl > more.jsonl
+again p=more.jsonl b=b.jsonl s=s.jsonl c=c.jsonl p2=p2.npy b2=b2.npy s2=s2.npy c2=c2.npy
+check other_members_are_left_out same npy
+sed '3s/"pos":\[[^]]*/"pos":[1,2/' p.jsonl > wrong.jsonl
+check errors_have_line_and_field refused "error: wrong.jsonl:3: 'pos[0]': the array has 2 values, not 3" p=wrong.jsonl "$@"
+
 printf '1,2,3\n' > short.csv
 check missing_columns_are_said refused "has 3 columns, not 6" p=short.csv "$@"
 printf '1,2,3,4,5,6,7\n' > long.csv
@@ -137,7 +148,7 @@ check stereo_in_a_port_of_scalars_is_refused told "declare it 'f32x2', or add ch
 check unless_it_is_said test "$("$PIPERUN" mono.pbc x=s.wav,channels=2 y=-,csv | wc -l)" -eq 16
 check colour_in_a_port_of_scalars_is_refused told "declare it 'f32x3', or add channels=3" x=c.png y=null
 check a_rate_that_the_file_does_not_have told "the file has 48000 Hz, not 44100" x=mono.wav,rate=44100 y=null
-check an_option_of_another_format told "'rate=' belongs to sound, and this is csv" x=mono.wav y=m.csv,rate=44100
+check an_option_of_another_format told "'rate=' belongs to sound and y4m, and this is csv" x=mono.wav y=m.csv,rate=44100
 "$PIPERUN" mono.pbc x=mono.wav y=cd.wav,rate=44100
 "$PIPERUN" mono.pbc x=cd.wav y=o.wav
 check an_output_has_the_rate_of_the_input test "$(od -An -tu4 -j24 -N4 o.wav | tr -d ' ')" = 44100

@@ -112,9 +112,8 @@ static void set_to_zeros(struct prt_run *run, const struct prt_argument_informat
 {
     struct prt_error error;
     uint64_t *zeros = calloc((size_t)argument->count, sizeof *zeros);
-    if (zeros == NULL ||
-        prt_run_set_argument_values(run, argument->name, argument->scalar, zeros,
-                                    (size_t)argument->count, &error) != PRT_OK)
+    if (zeros == NULL || prt_run_set_argument_values(run, argument->name, argument->scalar, zeros,
+                                                     (size_t)argument->count, &error) != PRT_OK)
         abort();
     free(zeros);
 }

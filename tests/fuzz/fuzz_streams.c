@@ -40,9 +40,19 @@ static const struct {
              {"f32", SCALAR_F32, 4}, {"f64", SCALAR_F64, 8}, {"bool", SCALAR_BOOL, 1},
              {"u64", SCALAR_U64, 8}, {"f16", SCALAR_F16, 2}};
 
-static const char *const formats[] = {
-    "wav", "npy", "pgm",       "png", /* wav: any sound */
-    "csv", "raw", "raw:i16be", "raw:f64", "csv,headings,missing=0", "csv,separator=;,comment=#"};
+static const char *const formats[] = {"wav",
+                                      "npy",
+                                      "pgm",
+                                      "png", /* wav: any sound */
+                                      "csv",
+                                      "raw",
+                                      "raw:i16be",
+                                      "raw:f64",
+                                      "csv,headings,missing=0",
+                                      "csv,separator=;,comment=#",
+                                      "jsonl",
+                                      "jsonl,missing=0",
+                                      "y4m"};
 static const char *const options[] = {"", ",rate=48000", ",width=4", ",channels=2"};
 
 /* Reads until the end, an error, or there is enough. */

@@ -178,6 +178,10 @@ static const struct row {
     {"m.png", ",width=50,channels=3", &scalars[U8]},
     {"n.csv", "", &scalars[F32]},
     {"o.csv", "", &record},
+    {"s.jsonl", "", &scalars[F32]},
+    {"t.jsonl", "", &record},
+    {"u.y4m", ",width=50,height=20", &scalars[U8]},
+    {"v.y4m", ",width=20,height=50,channels=3", &scalars[U8]},
     {"p.flac", "", &scalars[I16]},
     {"q.aiff", ",channels=2", &scalars[F32]},
     {"r.wav", ",wav:i32,channels=2", &scalars[F32]},
@@ -394,7 +398,8 @@ static void large_outputs_fail_where_they_are_written(void **state)
     (void)state;
     static const struct row large[] = {{"l.png", ",width=400", &scalars[U8]},
                                        {"q.aiff", "", &scalars[F32]},
-                                       {"o.csv", "", &record}};
+                                       {"o.csv", "", &record},
+                                       {"t.jsonl", "", &record}};
     for (size_t r = 0; r < sizeof large / sizeof large[0]; r++) {
         const struct row *row = &large[r];
         uint32_t noise = 1;

@@ -66,6 +66,12 @@ static void specs_are_parsed(void **state)
         {"in=-,npy", "in", "-", PRT_FORMAT_NPY, -1, false, 0, 0, 0},
         {"in=/dev/full", "in", "/dev/full", PRT_FORMAT_RAW, -1, false, 0, 0, 0},
         {"in=a=b.raw", "in", "a=b.raw", PRT_FORMAT_RAW, -1, false, 0, 0, 0},
+        {"in=a.jsonl", "in", "a.jsonl", PRT_FORMAT_JSONL, -1, false, 0, 0, 0},
+        {"in=a.ndjson", "in", "a.ndjson", PRT_FORMAT_JSONL, -1, false, 0, 0, 0},
+        {"in=a.y4m,rate=24/2", "in", "a.y4m", PRT_FORMAT_Y4M, -1, false, 24, 0, 0},
+        {"in=alsa:hw:1,rate=8000", "in", "alsa:hw:1", PRT_FORMAT_LIVE, -1, false, 8000, 0, 0},
+        {"in=pipewire:", "in", "pipewire:", PRT_FORMAT_LIVE, -1, false, 0, 0, 0},
+        {"in=./jack:,raw", "in", "./jack:", PRT_FORMAT_RAW, -1, false, 0, 0, 0},
         {"in=null", "in", NULL, PRT_FORMAT_NULL, -1, false, 0, 0, 0},
         {"in=./null,raw", "in", "./null", PRT_FORMAT_RAW, -1, false, 0, 0, 0},
         {"in=x,null", "in", "x", PRT_FORMAT_NULL, -1, false, 0, 0, 0},
@@ -151,7 +157,7 @@ static void specs_that_say_nothing_clear_are_usage_errors(void **state)
                            "in=a.raw,rate=1k",
                            "in=a.raw,rate=2147483648",
                            "in=a.raw,width=99999999999999999999999",
-                           "in=a.raw,height=3",
+                           "in=a.raw,height=x",
                            "in=gen:",
                            "in=gen:sine",
                            "in=gen:noise",
@@ -189,7 +195,7 @@ static void what_is_wrong_is_said_with_its_mend(void **state)
          "port 'y': width= takes a whole number from 1 to 2147483647, not '-1'"},
         {"y=a.pgm,width",
          "port 'y': width= takes a whole number from 1 to 2147483647, and there is none"},
-        {"y=a.pgm,width=5,width=6", "port 'y': width= stands there twice"},
+        {"y=a.pgm,width=5,width=6", "port 'y': width= is given twice"},
         {"y=a,raw:f31", "port 'y': raw has no type 'f31'; did you mean 'raw:f32'?"},
         {"y=a,wav:i12", "port 'y': wav has no type 'i12'; did you mean 'wav:i16'?"},
         {"y=a,wav:int", "port 'y': wav has no type 'int': its types are u8 i16 i32 f32 f64 (s16 is "
@@ -205,7 +211,8 @@ static void what_is_wrong_is_said_with_its_mend(void **state)
          "port 'y': 'F32' is a type, and a port needs a format; did you mean 'raw:F32'?"},
         {"y=a,mp3", "port 'y': 'mp3' is no format and no option of a port: raw raw:TYPE npy wav "
                     "aiff flac ogg pgm ppm png "
-                    "csv null rate=N width=N channels=N arrive=RATE arrive=@FILE full headings "
+                    "y4m csv jsonl null rate=N width=N height=N channels=N arrive=RATE "
+                    "arrive=@FILE full headings "
                     "separator=C comment=C missing=VALUE (a path "
                     "ends at its first comma)"},
         {"y=a.raw,", "port 'y': nothing follows a comma: leave it out, or name a format"},
@@ -216,7 +223,8 @@ static void what_is_wrong_is_said_with_its_mend(void **state)
          "u64 f16 bf16 f32 f64 (s16 is i16; with le or be after it)"},
         {"y=a,an_item_that_is_longer_than_32_bytes",
          "port 'y': 'an_item_that_is_longer_than_32_bytes' is no format and no option of a port: "
-         "raw raw:TYPE npy wav aiff flac ogg pgm ppm png csv null rate=N width=N channels=N "
+         "raw raw:TYPE npy wav aiff flac ogg pgm ppm png y4m csv jsonl null rate=N width=N "
+         "height=N channels=N "
          "arrive=RATE arrive=@FILE full headings separator=C comment=C missing=VALUE (a path ends "
          "at its first comma)"},
         {"x=a,arrive",
@@ -228,8 +236,8 @@ static void what_is_wrong_is_said_with_its_mend(void **state)
         {"x=a,arrive=@", "port 'x': arrive= takes the packets that arrive in a second, such as "
                          "48000, 44.1kHz or 30000/1001, or @FILE with a line for each arrival, not "
                          "'@'"},
-        {"x=a,arrive=1,arrive=1", "port 'x': arrive= stands there twice"},
-        {"x=a,arrive=@t,arrive=1", "port 'x': arrive= stands there twice"},
+        {"x=a,arrive=1,arrive=1", "port 'x': arrive= is given twice"},
+        {"x=a,arrive=@t,arrive=1", "port 'x': arrive= is given twice"},
         {"x=a,arive=1", "port 'x': there is no option 'arive'; did you mean 'arrive='?"},
         {"x=a,ful", "port 'x': there is no format 'ful'; did you mean 'full'?"},
         {"y=a,csv,npy", "port 'y': 'csv' and 'npy' are two formats: a port has one"},
@@ -239,7 +247,8 @@ static void what_is_wrong_is_said_with_its_mend(void **state)
         {"y=a.mp3", "port 'y': the ending of 'a.mp3' names no format, as .raw .bin .npy .wav .aiff "
                     ".aif .flac .ogg .pgm "
                     ".pnm .ppm .png "
-                    ".csv .txt and those of types do (.f32 .s16le): name one, as in y=a.mp3,raw"},
+                    ".y4m .csv .txt .jsonl .ndjson and those of types do (.f32 .s16le): name one, "
+                    "as in y=a.mp3,raw"},
         {"y=gen:rmap:5", "port 'y': there is no generator 'gen:rmap'; did you mean 'gen:ramp'?"},
         {"y=gen:sine",
          "port 'y': 'gen:sine' is no generator: gen:ramp[:COUNT] gen:noise:SEED[:COUNT] "

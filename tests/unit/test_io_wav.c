@@ -126,9 +126,9 @@ static void what_a_file_says_is_not_said_otherwise(void **state)
         const char *file, *items, *message;
     } rows[] = {
         {"r.wav", ",rate=44100", "the file has 8000 Hz, not 44100"},
-        {"r.wav", ",width=3", "'width=' belongs to pgm, ppm and png, and this is wav"},
+        {"r.wav", ",width=3", "'width=' belongs to pgm, ppm, png and y4m, and this is wav"},
         {"r.pgm", ",width=3", "the image is 2 pixels wide, not 3"},
-        {"r.pgm", ",rate=8000", "'rate=' belongs to sound, and this is pgm"},
+        {"r.pgm", ",rate=8000", "'rate=' belongs to sound and y4m, and this is pgm"},
         {"r.csv", ",channels=2", "'channels=' belongs to sound and images, and this is csv"}};
     struct prt_source *source = NULL;
     make_wav(io_path("r.wav"), SF_FORMAT_WAV | SF_FORMAT_PCM_16, 1, (double[]){0.5}, 1);
@@ -488,13 +488,13 @@ static void a_fmt_chunk_is_there_once_and_has_its_length(void **state)
         begin_wav("RIFF");
         add_chunk("fmt ", lengths[i], pcm, sizeof pcm, 1026);
         add_chunk("data", 8, samples16, 8, 8);
-        check_refused(false, "too short, too long or there twice");
+        check_refused(false, "too short, too long, or occurs twice");
     }
     begin_wav("RIFF");
     add_chunk("fmt ", 16, pcm, 16, 16);
     add_chunk("fmt ", 16, pcm, 16, 16);
     add_chunk("data", 8, samples16, 8, 8);
-    check_refused(false, "too short, too long or there twice");
+    check_refused(false, "too short, too long, or occurs twice");
     begin_wav("RIFF");
     add_chunk("data", 8, samples16, 8, 8);
     check_refused(false, "no fmt chunk before the data");

@@ -281,7 +281,8 @@ static struct prt_input_properties input_properties(const struct prt_binding *b)
     struct prt_source_information about;
     prt_source_information(b->source, &about);
     if (about.dimensions != NULL) return array_properties(&about, &b->packet);
-    return (struct prt_input_properties){.rate_hertz = about.rate_hertz,
+    return (struct prt_input_properties){.rate_hertz =
+                                             about.rate_divisor == 1 ? about.rate_hertz : 0,
                                          .width = about.width_packets,
                                          .height = about.height_packets,
                                          .channels = about.channels};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/piperun/run_ports.h"
 
+#include "base/plural.h"
 #include "lang/rational.h"
 #include "tools/piperun/io/arrival_text.h"
 #include "tools/piperun/message.h"
@@ -68,7 +69,7 @@ bool prt_binding_is_endless(const struct prt_binding *b)
 {
     bool generator = b->spec.format == PRT_FORMAT_RAMP || b->spec.format == PRT_FORMAT_NOISE ||
                      b->spec.format == PRT_FORMAT_ZEROS;
-    return generator && !b->spec.has_count;
+    return b->spec.format == PRT_FORMAT_LIVE || (generator && !b->spec.has_count);
 }
 
 static void describe_port(const struct prt_binding *b)
@@ -82,17 +83,12 @@ static void describe_port(const struct prt_binding *b)
         prt_say_done("port '%s' (%s) %s %s", b->port.name, b->port.type, deed, format);
 }
 
-static bool is_image(const struct prt_binding *b)
-{
-    return b->spec.format == PRT_FORMAT_PGM || b->spec.format == PRT_FORMAT_PNG;
-}
-
 /* Checks that an image has the row length of its port, and whole frames. */
 static enum prt_status check_shape(const struct prt_binding *b, struct prt_error *error)
 {
     const struct prt_port_information *port = &b->port;
     struct prt_source_information image;
-    if (port->row_packets == 0 || !is_image(b)) return PRT_OK;
+    if (port->row_packets == 0 || !prt_format_is_picture(b->spec.format)) return PRT_OK;
     prt_source_information(b->source, &image);
     uint64_t samples = (uint64_t)image.width_packets * image.channels;
     bool rows = samples == port->row_packets * b->scalars;
@@ -122,7 +118,7 @@ static enum prt_status shape_image(struct prt_binding *b, struct prt_error *erro
 {
     struct prt_port_spec *spec = &b->spec;
     const struct prt_port_information *port = &b->port;
-    if (!is_image(b) || port->row_packets == 0) return PRT_OK;
+    if (!prt_format_is_picture(spec->format) || port->row_packets == 0) return PRT_OK;
     if (spec->channels == 0 && b->scalars == 3) spec->channels = 3;
     uint32_t channels = spec->channels > 0 ? spec->channels : 1;
     uint64_t samples = port->row_packets * b->scalars, width = samples / channels;
@@ -143,6 +139,14 @@ static enum prt_status shape_image(struct prt_binding *b, struct prt_error *erro
                      "of %" PRIu64 "; a grey image is a .pgm or .png",
                      spec->path, width, channels, port->name, port->type, samples);
     if (width <= INT32_MAX) spec->width_packets = (uint32_t)width;
+    if (spec->format != PRT_FORMAT_Y4M || port->frame_rows == 0 || port->frame_rows > INT32_MAX)
+        return PRT_OK;
+    if (spec->height_packets > 0 && spec->height_packets != port->frame_rows)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "frames of port '%s' have %" PRIu64 " rows in '%s', not %" PRIu32
+                             ": leave height= out",
+                             port->name, port->frame_rows, spec->path, spec->height_packets);
+    spec->height_packets = (uint32_t)port->frame_rows;
     return PRT_OK;
 }
 
@@ -248,33 +252,44 @@ static enum prt_status open_input(struct prt_session *session, uint32_t port,
     return status == PRT_OK ? give_thread(session, port, error) : status;
 }
 
-/* ---- the rate of audio that is written ---- */
+/* ---- the rate of sound and video that is written ---- */
 
 /* The rate that an input implies for an output. */
-struct audio_rate {
+struct stream_rate {
     const struct prt_binding *input; /* NULL: no input has a rate */
     uint32_t input_hertz;
     struct rational hertz; /* all zero: no exact rate connects the ports */
 };
 
+/* The samples of one frame: those of one moment of sound, or of one picture of a video. */
+static uint64_t count_frame_samples(const struct prt_port_spec *spec, uint32_t channels,
+                                    uint32_t width, uint32_t height)
+{
+    return spec->format == PRT_FORMAT_Y4M ? (uint64_t)channels * width * height : channels;
+}
+
 /* The rate of its file, times the packets of the output for each packet of the input; a packet has
- * scalars / channels frames. */
+ * scalars / (samples of a frame) frames. */
 static enum prt_status frame_rate_from(const struct prt_session *session, uint32_t input,
-                                       uint32_t output, struct audio_rate *rate,
+                                       uint32_t output, struct stream_rate *rate,
                                        struct prt_error *error)
 {
     const struct prt_binding *from = &session->bindings[input], *to = &session->bindings[output];
-    struct prt_source_information audio;
+    struct prt_source_information file;
     struct prt_ratio ratio;
-    prt_source_information(from->source, &audio);
+    prt_source_information(from->source, &file);
     enum prt_status status = prt_program_port_ratio(session->program, input, output, &ratio, error);
     if (status != PRT_OK) return status;
     uint32_t channels =
         to->spec.channels != 0 ? to->spec.channels : prt_packet_channels(&to->packet);
-    *rate = (struct audio_rate){from, audio.rate_hertz, {audio.rate_hertz, 1}};
+    uint64_t read =
+        count_frame_samples(&from->spec, file.channels, file.width_packets, file.height_packets);
+    uint64_t written =
+        count_frame_samples(&to->spec, channels, to->spec.width_packets, to->spec.height_packets);
+    *rate = (struct stream_rate){from, file.rate_hertz, {file.rate_hertz, file.rate_divisor}};
     if (ratio.denominator == 0 ||
         !rational_scale(rate->hertz, ratio.numerator, ratio.denominator, &rate->hertz) ||
-        !rational_scale(rate->hertz, audio.channels, channels, &rate->hertz) ||
+        !rational_scale(rate->hertz, read, written, &rate->hertz) ||
         !rational_scale(rate->hertz, to->scalars, from->scalars, &rate->hertz))
         rate->hertz = (struct rational){0, 0};
     return PRT_OK;
@@ -290,16 +305,25 @@ static const char *hertz_text(struct rational hertz, char text[64])
     return text;
 }
 
+/* Are both sound, or both video?  A video may lack its rate. */
+static bool have_same_pace(const struct prt_binding *input, const struct prt_binding *output)
+{
+    struct prt_source_information file;
+    if (prt_format_is_sound(output->spec.format)) return prt_format_is_sound(input->spec.format);
+    prt_source_information(input->source, &file);
+    return input->spec.format == PRT_FORMAT_Y4M && file.rate_hertz > 0;
+}
+
 /* The rate that all inputs agree on.  An input without an exact ratio counts only if no other input has one. */
 static enum prt_status find_rate(const struct prt_session *session, uint32_t output,
-                                 struct audio_rate *found, struct prt_error *error)
+                                 struct stream_rate *found, struct prt_error *error)
 {
-    *found = (struct audio_rate){NULL, 0, {0, 0}};
+    *found = (struct stream_rate){NULL, 0, {0, 0}};
     for (uint32_t i = 0; i < session->port_count; i++) {
         const struct prt_binding *b = &session->bindings[i];
-        struct audio_rate rate;
+        struct stream_rate rate;
         char one[64], other[64];
-        if (b->source == NULL || !prt_format_is_sound(b->spec.format)) continue;
+        if (b->source == NULL || !have_same_pace(b, &session->bindings[output])) continue;
         enum prt_status status = frame_rate_from(session, i, output, &rate, error);
         if (status != PRT_OK) return status;
         if (!rational_is_known(rate.hertz)) {
@@ -320,16 +344,35 @@ static enum prt_status find_rate(const struct prt_session *session, uint32_t out
     return PRT_OK;
 }
 
-/* A sound output has the pace of the sound input, unless rate= gives another one. */
+/* Exactly, else that of the input: kernels of bounded rates seldom change the number of pictures. */
+static void choose_video_rate(struct prt_port_spec *spec, const struct stream_rate *rate)
+{
+    struct prt_source_information file;
+    prt_source_information(rate->input->source, &file);
+    spec->rate_hertz = file.rate_hertz;
+    spec->rate_divisor = file.rate_divisor;
+    struct rational hertz = rate->hertz;
+    if (!rational_is_known(hertz) || hertz.numerator > INT32_MAX || hertz.denominator > INT32_MAX)
+        return;
+    spec->rate_hertz = (uint32_t)hertz.numerator;
+    spec->rate_divisor = (uint32_t)hertz.denominator;
+}
+
+/* A sound output has the pace of the sound input, and a video output that of the video input, unless rate= gives another one. */
 static enum prt_status choose_rate(const struct prt_session *session, uint32_t output,
                                    struct prt_error *error)
 {
     struct prt_binding *b = &session->bindings[output];
-    struct audio_rate rate;
+    struct stream_rate rate;
     char text[64];
-    if (!prt_format_is_sound(b->spec.format) || b->spec.rate_hertz != 0) return PRT_OK;
+    bool video = b->spec.format == PRT_FORMAT_Y4M;
+    if ((!video && !prt_format_is_sound(b->spec.format)) || b->spec.rate_hertz != 0) return PRT_OK;
     enum prt_status status = find_rate(session, output, &rate, error);
     if (status != PRT_OK || rate.input == NULL) return status;
+    if (video) {
+        choose_video_rate(&b->spec, &rate);
+        return PRT_OK;
+    }
     if (!rational_is_known(rate.hertz)) {
         if (rate.input_hertz != PRT_WAV_RATE)
             prt_say_note("'%s' is written with %u Hz, and '%s' has %" PRIu32
@@ -414,10 +457,24 @@ enum prt_status prt_ports_publish(struct prt_session *session, struct prt_error 
     return status;
 }
 
+/* Sound that a live device has lost is reported, though the run has ended well. */
+static void report_losses(const struct prt_binding *b)
+{
+    uint64_t read = b->source != NULL ? prt_source_losses(b->source) : 0;
+    uint64_t written = b->sink != NULL ? prt_sink_losses(b->sink) : 0;
+    if (read > 0)
+        prt_say_note("'%s' lost sound %" PRIu64 " time%s, because the pipeline was too slow",
+                     b->spec.path, read, plural(read));
+    if (written > 0)
+        prt_say_note("'%s' had a gap %" PRIu64 " time%s, because the pipeline was too slow",
+                     b->spec.path, written, plural(written));
+}
+
 void prt_ports_close(struct prt_session *session)
 {
     for (uint32_t i = 0; session->bindings != NULL && i < session->port_count; i++) {
         struct prt_binding *b = &session->bindings[i];
+        report_losses(b);
         prt_source_close(b->source);
         prt_sink_close(b->sink);
         if (b->bound) prt_port_spec_free(&b->spec);

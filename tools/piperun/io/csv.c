@@ -14,8 +14,8 @@
  * out: these may have quotes with line feeds, and a line may fill the reader's buffer.
  * Written: integers in decimal; bool as 0 or 1; floats with the fewest digits that read back as
  * the same value; nan, inf, -inf. */
+#include "tools/piperun/io/columns.h"
 #include "tools/piperun/io/io_internal.h"
-#include "tools/piperun/io/timestamp.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -28,34 +28,16 @@
 #include <string.h>
 
 #define LINE_BYTES_MAX 1024
-#define NUMBER_BYTES_MAX 48
 #define COLUMN_BYTES_MAX 64
-#define COLUMNS_MAX 900 /* a line fits the reader's buffer */
 
-struct column {
-    enum scalar_type scalar;
-    size_t offset_bytes;                       /* in the packet */
-    const struct prt_field_information *field; /* that it is a part of, or NULL */
-    uint64_t part;                             /* number of the scalar in the field */
-};
-
-enum { NAME_BYTES = 256, COLUMN_LEFT_OUT = UINT16_MAX };
-_Static_assert(COLUMNS_MAX < COLUMN_LEFT_OUT, "numbers of columns");
-
-/* Where the numbers of a line belong. */
-struct columns {
-    struct column *items; /* owned */
-    size_t count;
-    size_t units;       /* of what is carried, a packet */
-    size_t width_bytes; /* of a packet */
-};
+enum { COLUMN_LEFT_OUT = UINT16_MAX };
+_Static_assert((int)PRT_COLUMNS_MAX < (int)COLUMN_LEFT_OUT, "numbers of columns");
 
 struct csv_source {
     struct prt_source base;
-    struct columns columns;
+    struct prt_columns columns;
     struct prt_io_reader reader;
-    locale_t locale; /* "C" */
-    uint64_t line;   /* number of the next line, from 1 */
+    uint64_t line; /* number of the next line, from 1 */
     char separator;
     char comment;        /* 0: there are no comments */
     char *port;          /* owned; for names of columns */
@@ -74,140 +56,13 @@ struct csv_field {
 
 struct csv_sink {
     struct prt_sink base;
-    struct columns columns;
-    locale_t locale;
+    struct prt_columns columns;
     char separator;
 };
 
-/* --- columns --- */
-
-static void add_columns(struct columns *columns, enum scalar_type scalar, uint64_t offset_bytes,
-                        uint64_t count, const struct prt_field_information *field)
-{
-    for (uint64_t i = 0; i < count; i++)
-        /* There is room for the scalars of a packet.
-         * NOLINTNEXTLINE(clang-analyzer-security.ArrayBound) */
-        columns->items[columns->count++] = (struct column){
-            scalar, (size_t)(offset_bytes + i * scalar_width_bytes(scalar)), field, i};
-}
-
-static enum prt_status make_columns(struct columns *columns, const char *name,
-                                    const struct prt_packet *layout, struct prt_error *error)
-{
-    uint64_t count = layout->field_count == 0 ? prt_packet_units(layout) : 0;
-    for (uint32_t i = 0; i < layout->field_count; i++)
-        count += layout->fields[i].count; /* each at most the packet's bytes */
-    if (count > COLUMNS_MAX)
-        return prt_error_set(error, PRT_E_USAGE,
-                             "%s: a packet of type %s has more than %d numbers: use raw or npy",
-                             name, layout->type, COLUMNS_MAX);
-    columns->items = calloc((size_t)count + 1, sizeof *columns->items);
-    if (columns->items == NULL) return prt_io_no_memory(error);
-    columns->units = prt_packet_units(layout);
-    columns->width_bytes = (size_t)layout->width_bytes;
-    if (layout->field_count == 0) add_columns(columns, layout->scalar, 0, count, NULL);
-    for (uint32_t i = 0; i < layout->field_count; i++)
-        add_columns(columns, layout->fields[i].scalar, layout->fields[i].offset_bytes,
-                    layout->fields[i].count, &layout->fields[i]);
-    return PRT_OK;
-}
-
-/* The name of a column: that of its field, of a packet without names that of the port; with the indices of a part. */
-static void column_name(const struct columns *columns, size_t index, const char *port,
-                        char name[NAME_BYTES])
-{
-    const struct column *column = &columns->items[index];
-    const struct prt_field_information *field = column->field;
-    const char *shape = field != NULL ? field->shape : "";
-    bool named = field != NULL && field->name[0] != '\0';
-    uint64_t inside = field != NULL ? field->count : columns->count, rest = column->part;
-    int used = snprintf(name, NAME_BYTES, "%s", named ? field->name : port);
-    if (inside < 2) return;
-    while (inside > 0 && used > 0 && used < NAME_BYTES) {
-        char *end;
-        uint64_t extent = strtoull(shape, &end, 10);
-        inside = extent > 0 ? inside / extent : 1;
-        if (inside == 0) inside = 1;
-        used += snprintf(name + used, (size_t)(NAME_BYTES - used), "[%" PRIu64 "]", rest / inside);
-        rest %= inside;
-        shape = *end == ',' ? end + 1 : end;
-        if (*end != ',') return;
-    }
-}
-
-static size_t line_bytes_max(const struct columns *columns)
+static size_t line_bytes_max(const struct prt_columns *columns)
 {
     return columns->count > 1 ? COLUMN_BYTES_MAX * columns->count : LINE_BYTES_MAX;
-}
-
-/* --- one number --- */
-
-/* Limits of the integer types, as the widest of each kind. */
-static int64_t signed_highest(size_t width_bytes)
-{
-    return (int64_t)(UINT64_MAX >> (65 - 8 * (unsigned)width_bytes));
-}
-
-static uint64_t unsigned_highest(size_t width_bytes)
-{
-    return UINT64_MAX >> (64 - 8 * (unsigned)width_bytes);
-}
-
-/* Parses all of `text` as the type; false if it is no such number or out of range. */
-static bool parse_integer(const char *text, enum scalar_type type, void *packet)
-{
-    size_t width = scalar_width_bytes(type);
-    char *end;
-    errno = 0;
-    if (scalar_is_signed(type)) {
-        int64_t value = strtoimax(text, &end, 10);
-        if (errno != 0 || *end != '\0' || value > signed_highest(width) ||
-            value < -signed_highest(width) - 1)
-            return false;
-        memcpy(packet, &value, width);
-        return true;
-    }
-    uint64_t value = strtoumax(text, &end, 10);
-    if (errno != 0 || *end != '\0' || value > unsigned_highest(width)) return false;
-    if (text[0] == '-' && value != 0) /* strtoumax would wrap */
-        return false;
-    memcpy(packet, &value, width);
-    return true;
-}
-
-/* Range errors of strtod are no errors: the value is then infinite, or tiny. */
-static bool parse_csv_float(const char *text, enum scalar_type type, void *packet)
-{
-    char *end;
-    if (type == SCALAR_F32) {
-        float value = strtof(text, &end);
-        memcpy(packet, &value, sizeof value);
-    } else {
-        double value = strtod(text, &end);
-        (void)prt_io_convert(packet, type, &value, SCALAR_F64, 1);
-    }
-    return *end == '\0';
-}
-
-static bool parse_bool(const char *text, void *packet)
-{
-    char *end;
-    bool value = strcmp(text, "true") == 0;
-    if (!value && strcmp(text, "false") != 0) {
-        value = strtod(text, &end) != 0;
-        if (*end != '\0') return false;
-    }
-    *(unsigned char *)packet = value;
-    return true;
-}
-
-static bool parse_csv_number(const char *text, enum scalar_type type, void *packet)
-{
-    if (text[0] == '\0') return false;
-    if (type == SCALAR_BOOL) return parse_bool(text, packet);
-    bool is_number = scalar_is_float(type) ? parse_csv_float(text, type, packet)
-                                           : parse_integer(text, type, packet);
-    return is_number || prt_timestamp_parse(text, type, packet);
 }
 
 /* --- source --- */
@@ -355,7 +210,7 @@ static bool csv_field_text(const unsigned char *bytes, struct csv_field field, c
 }
 
 static enum prt_status not_a_number(const struct csv_source *csv, size_t at, const char *text,
-                                    const struct column *column, struct prt_error *error)
+                                    const struct prt_column *column, struct prt_error *error)
 {
     bool heading = csv->line == 1 && isalpha((unsigned char)text[0]);
     return CSV_REFUSE(csv, at, error, "'%.40s' is not a number of type %s%s", text,
@@ -365,14 +220,14 @@ static enum prt_status not_a_number(const struct csv_source *csv, size_t at, con
 
 /* A field without a number. */
 static enum prt_status fill_missing(const struct csv_source *csv, size_t at,
-                                    const struct column *column, unsigned char *packet,
+                                    const struct prt_column *column, unsigned char *packet,
                                     struct prt_error *error)
 {
     const char *type = scalar_name(column->scalar);
     if (csv->missing == NULL)
         return CSV_REFUSE(csv, at, error,
                           "a number of type %s is missing; missing=VALUE would fill it in", type);
-    if (!parse_csv_number(csv->missing, column->scalar, packet + column->offset_bytes))
+    if (!prt_number_parse(csv->missing, column->scalar, packet + column->offset_bytes))
         return CSV_REFUSE(csv, at, error,
                           "a number is missing, and '%s' of missing= is not one of type %s",
                           csv->missing, type);
@@ -404,7 +259,7 @@ static enum prt_status count_fields(const struct csv_source *csv, const unsigned
 static enum prt_status read_columns(struct csv_source *csv, const unsigned char *bytes,
                                     size_t length, unsigned char *packet, struct prt_error *error)
 {
-    const struct columns *columns = &csv->columns;
+    const struct prt_columns *columns = &csv->columns;
     size_t wanted = csv->order != NULL ? csv->file_columns : columns->count, at = 0, count;
     char text[LINE_BYTES_MAX + 1];
     memset(packet, 0, columns->width_bytes);
@@ -419,11 +274,11 @@ static enum prt_status read_columns(struct csv_source *csv, const unsigned char 
             return status == PRT_OK ? wrong_columns(csv, surplus, i + 1 + count, error) : status;
         }
         if (index == COLUMN_LEFT_OUT) continue;
-        const struct column *column = &columns->items[index];
+        const struct prt_column *column = &columns->items[index];
         bool whole = csv_field_text(bytes, field, text, sizeof text);
         if (field.length == 0)
             status = fill_missing(csv, begin, column, packet, error);
-        else if (!whole || !parse_csv_number(text, column->scalar, packet + column->offset_bytes))
+        else if (!whole || !prt_number_parse(text, column->scalar, packet + column->offset_bytes))
             status = not_a_number(csv, field.begin, text, column, error);
         if (status != PRT_OK) return status;
     }
@@ -433,9 +288,9 @@ static enum prt_status read_columns(struct csv_source *csv, const unsigned char 
 /* The column of that name; COLUMN_LEFT_OUT: there is none. */
 static uint16_t find_column(const struct csv_source *csv, const char *wanted)
 {
-    char name[NAME_BYTES];
+    char name[PRT_COLUMN_NAME_BYTES];
     for (size_t i = 0; i < csv->columns.count; i++) {
-        column_name(&csv->columns, i, csv->port, name);
+        prt_column_name(&csv->columns, i, csv->port, name);
         if (strcmp(name, wanted) == 0) return (uint16_t)i;
     }
     return COLUMN_LEFT_OUT;
@@ -445,13 +300,13 @@ static uint16_t find_column(const struct csv_source *csv, const char *wanted)
 static enum prt_status check_headings(const struct csv_source *csv, size_t length,
                                       struct prt_error *error)
 {
-    char name[NAME_BYTES];
+    char name[PRT_COLUMN_NAME_BYTES];
     for (size_t i = 0; i < csv->columns.count; i++) {
         size_t found = 0;
         for (size_t k = 0; k < csv->file_columns; k++)
             found += csv->order[k] == i;
         if (found == 1) continue;
-        column_name(&csv->columns, i, csv->port, name);
+        prt_column_name(&csv->columns, i, csv->port, name);
         return CSV_REFUSE(csv, found == 0 ? length : 0, error, "%s column has the heading '%s'",
                           found == 0 ? "no" : "more than one", name);
     }
@@ -472,7 +327,7 @@ static enum prt_status read_headings(struct csv_source *csv, const unsigned char
     csv->wants_headings = false;
     for (size_t i = 0; i < count; i++) {
         struct csv_field field;
-        char name[NAME_BYTES];
+        char name[PRT_COLUMN_NAME_BYTES];
         (void)cut_field(csv, bytes, length, &at, &field, error);
         csv->order[i] = csv_field_text(bytes, field, name, sizeof name) ? find_column(csv, name)
                                                                         : (uint16_t)COLUMN_LEFT_OUT;
@@ -526,7 +381,7 @@ static enum prt_status read_lines(struct csv_source *csv, unsigned char *packets
                                   size_t *count, struct prt_error *error)
 {
     struct prt_io_reader *reader = &csv->reader;
-    const struct columns *columns = &csv->columns;
+    const struct prt_columns *columns = &csv->columns;
     unsigned char *next = packets;
     bool ended = false;
     while (capacity - *count >= columns->units && !ended) {
@@ -547,7 +402,7 @@ static enum prt_status csv_read(struct prt_source *source, void *packets, size_t
                                 size_t *count, struct prt_error *error)
 {
     struct csv_source *csv = (struct csv_source *)source;
-    locale_t before = uselocale(csv->locale);
+    locale_t before = uselocale(csv->columns.locale);
     enum prt_status status = read_lines(csv, packets, capacity, count, error);
     (void)uselocale(before);
     return status;
@@ -557,9 +412,7 @@ static void csv_close(struct prt_source *source)
 {
     struct csv_source *csv = (struct csv_source *)source;
     prt_io_reader_close(&csv->reader);
-    /* uncovered: as in prt_csv_source_open */
-    if (csv->locale != (locale_t)0) freelocale(csv->locale);
-    free(csv->columns.items);
+    prt_columns_free(&csv->columns);
     free(csv->port);
     free(csv->missing);
     free(csv->order);
@@ -585,13 +438,9 @@ enum prt_status prt_csv_source_open(const struct prt_port_spec *spec,
     csv->wants_headings = spec->headings;
     csv->port = strdup(spec->port);
     csv->missing = spec->missing != NULL ? strdup(spec->missing) : NULL;
-    csv->locale = newlocale(LC_ALL_MASK, "C",
-                            (locale_t)0); /* equivalent: of all categories, no base is read */
-    /* uncovered: the C library has the locale "C" at hand, without allocating */
-    bool whole = csv->locale != (locale_t)0 && csv->port != NULL &&
-                 (csv->missing != NULL || spec->missing == NULL);
-    enum prt_status status =
-        !whole ? prt_io_no_memory(error) : make_columns(&csv->columns, spec->path, layout, error);
+    bool whole = csv->port != NULL && (csv->missing != NULL || spec->missing == NULL);
+    enum prt_status status = whole ? prt_columns_make(&csv->columns, spec->path, layout, error)
+                                   : prt_io_no_memory(error);
     if (status == PRT_OK) status = prt_io_reader_open(&csv->reader, spec->path, environment, error);
     if (status != PRT_OK) {
         csv_close(made);
@@ -603,84 +452,16 @@ enum prt_status prt_csv_source_open(const struct prt_port_spec *spec,
 
 /* --- sink --- */
 
-/* Prints the fewest digits that read back as the same value: at most 9 for f32, 17 for f64, 5 for the 16-bit floats. */
-static int print_f32(char *text, float value)
-{
-    int length;
-    int digits = 5;
-    do {
-        digits++;
-        assert(digits <= 9);
-        length = snprintf(text, NUMBER_BYTES_MAX, "%.*g", digits, (double)value);
-    } while (strtof(text, NULL) != value);
-    return length;
-}
-
-static int print_f64(char *text, double value)
-{
-    int length;
-    int digits = 14;
-    do {
-        digits++;
-        assert(digits <= 17);
-        length = snprintf(text, NUMBER_BYTES_MAX, "%.*g", digits, value);
-    } while (strtod(text, NULL) != value);
-    return length;
-}
-
-static int print_half(char *text, enum scalar_type type, const unsigned char *packet)
-{
-    int length;
-    int digits = 0;
-    unsigned char half[2];
-    double value, back;
-    (void)prt_io_convert(&value, SCALAR_F64, packet, type, 1);
-    if (isnan(value)) return snprintf(text, NUMBER_BYTES_MAX, "nan");
-    do {
-        digits++;
-        assert(digits <= 5);
-        length = snprintf(text, NUMBER_BYTES_MAX, "%.*g", digits, value);
-        back = strtod(text, NULL);
-        (void)prt_io_convert(half, type, &back, SCALAR_F64, 1);
-    } while (memcmp(half, packet, sizeof half) != 0);
-    return length;
-}
-
-static int print_csv_number(char *text, enum scalar_type type, const unsigned char *packet)
-{
-    int64_t number = 0;
-    double value = 0;
-    if (type == SCALAR_F16 || type == SCALAR_BF16) return print_half(text, type, packet);
-    if (type == SCALAR_F32) {
-        float narrow;
-        memcpy(&narrow, packet, sizeof narrow);
-        if (!isnan(narrow)) return print_f32(text, narrow);
-        return snprintf(text, NUMBER_BYTES_MAX, "nan");
-    }
-    if (type == SCALAR_F64) {
-        memcpy(&value, packet, sizeof value);
-        if (!isnan(value)) return print_f64(text, value);
-        return snprintf(text, NUMBER_BYTES_MAX, "nan");
-    }
-    if (scalar_is_signed(type)) {
-        (void)prt_io_convert(&number, SCALAR_I64, packet, type, 1);
-        return snprintf(text, NUMBER_BYTES_MAX, "%" PRId64, number);
-    }
-    uint64_t positive = 0;
-    (void)prt_io_convert(&positive, SCALAR_U64, packet, type, 1);
-    return snprintf(text, NUMBER_BYTES_MAX, "%" PRIu64, positive);
-}
-
 static enum prt_status write_line(struct prt_sink *sink, const unsigned char *packet,
                                   struct prt_error *error)
 {
-    const struct columns *columns = &((struct csv_sink *)sink)->columns;
+    const struct prt_columns *columns = &((struct csv_sink *)sink)->columns;
     enum prt_status status = PRT_OK;
     for (size_t i = 0; i < columns->count && status == PRT_OK; i++) {
-        const struct column *column = &columns->items[i];
-        char text[NUMBER_BYTES_MAX + 1];
-        int length = print_csv_number(text, column->scalar, packet + column->offset_bytes);
-        assert(length > 0 && length < NUMBER_BYTES_MAX);
+        const struct prt_column *column = &columns->items[i];
+        char text[PRT_NUMBER_BYTES + 1];
+        int length = prt_number_print(text, column->scalar, packet + column->offset_bytes);
+        assert(length > 0 && length < PRT_NUMBER_BYTES);
         text[length] = i + 1 < columns->count ? ((struct csv_sink *)sink)->separator : '\n';
         status = prt_io_writer_put(&sink->writer, text, (size_t)length + 1, error);
     }
@@ -690,8 +471,8 @@ static enum prt_status write_line(struct prt_sink *sink, const unsigned char *pa
 static enum prt_status csv_write(struct prt_sink *sink, const void *packets, size_t count,
                                  struct prt_error *error)
 {
-    const struct columns *columns = &((struct csv_sink *)sink)->columns;
-    locale_t before = uselocale(((struct csv_sink *)sink)->locale);
+    const struct prt_columns *columns = &((struct csv_sink *)sink)->columns;
+    locale_t before = uselocale(columns->locale);
     enum prt_status status = PRT_OK;
     for (size_t i = 0; i < count / columns->units && status == PRT_OK; i++)
         status = write_line(sink, (const unsigned char *)packets + i * columns->width_bytes, error);
@@ -701,8 +482,7 @@ static enum prt_status csv_write(struct prt_sink *sink, const void *packets, siz
 
 static void csv_release(struct prt_sink *sink)
 {
-    freelocale(((struct csv_sink *)sink)->locale);
-    free(((struct csv_sink *)sink)->columns.items);
+    prt_columns_free(&((struct csv_sink *)sink)->columns);
 }
 
 /* A name, in quotes where it needs them. */
@@ -726,9 +506,9 @@ static enum prt_status write_headings(struct prt_sink *sink, const char *port,
     const struct csv_sink *csv = (const struct csv_sink *)sink;
     enum prt_status status = PRT_OK;
     for (size_t i = 0; i < csv->columns.count && status == PRT_OK; i++) {
-        char name[NAME_BYTES];
+        char name[PRT_COLUMN_NAME_BYTES];
         bool last = i + 1 == csv->columns.count;
-        column_name(&csv->columns, i, port, name);
+        prt_column_name(&csv->columns, i, port, name);
         status = write_name(sink, name, csv->separator, error);
         if (status == PRT_OK)
             status = prt_io_writer_put(&sink->writer, last ? "\n" : &csv->separator, 1, error);
@@ -745,24 +525,16 @@ enum prt_status prt_csv_sink_open(const struct prt_port_spec *spec, const struct
     enum scalar_type packet = layout->scalar;
     struct prt_sink *made = prt_sink_make(sizeof(struct csv_sink), &csv_sink_ops, packet, error);
     if (made == NULL) return PRT_E_NOMEM;
-    locale_t locale = newlocale(LC_ALL_MASK, "C",
-                                (locale_t)0); /* equivalent: of all categories, no base is read */
-    struct columns *columns = &((struct csv_sink *)made)->columns;
-    /* uncovered: the C library has the locale "C" at hand, without allocating */
-    enum prt_status status = locale == (locale_t)0
-                                 ? prt_io_no_memory(error)
-                                 : make_columns(columns, spec->path, layout, error);
+    struct csv_sink *csv = (struct csv_sink *)made;
+    csv->separator = spec->separator != '\0' ? spec->separator : ',';
+    enum prt_status status = prt_columns_make(&csv->columns, spec->path, layout, error);
     if (status == PRT_OK)
         status = prt_io_writer_open(&made->writer, spec->path, false, environment, error);
-    ((struct csv_sink *)made)->separator = spec->separator != '\0' ? spec->separator : ',';
     if (status == PRT_OK && spec->headings) status = write_headings(made, spec->port, error);
     if (status != PRT_OK) {
-        if (locale != (locale_t)0) freelocale(locale); /* uncovered: as above */
-        free(columns->items);
-        free(made);
+        prt_sink_close(made);
         return status;
     }
-    ((struct csv_sink *)made)->locale = locale;
     *sink = made;
     return PRT_OK;
 }

@@ -32,6 +32,11 @@ static bool piece_skip(struct piece *piece, const char *prefix)
     return true;
 }
 
+static bool piece_begins(struct piece piece, const char *prefix)
+{
+    return piece_skip(&piece, prefix);
+}
+
 /* Cuts the part before `separator` off the front, and the separator; all if there is none. */
 static struct piece piece_split(struct piece *rest, char separator)
 {
@@ -107,13 +112,15 @@ static const struct format_item {
     {"pgm", PRT_FORMAT_PGM, 0, 0},
     {"ppm", PRT_FORMAT_PGM, 3, 0},
     {"png", PRT_FORMAT_PNG, 0, 0},
+    {"y4m", PRT_FORMAT_Y4M, 0, 0},
     {"csv", PRT_FORMAT_CSV, 0, 0},
+    {"jsonl", PRT_FORMAT_JSONL, 0, 0},
     {"null", PRT_FORMAT_NULL, 0, 0},
 };
 
-enum { OPTION_RATE, OPTION_WIDTH, OPTION_CHANNELS, OPTIONS };
+enum { OPTION_RATE, OPTION_WIDTH, OPTION_HEIGHT, OPTION_CHANNELS, OPTIONS };
 
-static const char *const options[OPTIONS] = {"rate", "width", "channels"};
+static const char *const options[OPTIONS] = {"rate", "width", "height", "channels"};
 
 enum {
     ITEMS = sizeof items / sizeof items[0],
@@ -126,6 +133,7 @@ struct item_reader {
     const char *fixed;        /* why the port can have no format, for a message; NULL: it can */
     struct piece format;      /* the item that named the format; empty: none yet */
     uint32_t values[OPTIONS]; /* 0: not given */
+    uint32_t rate_divisor;    /* 0: not given */
 };
 
 /* For nearest_consider: NUL-terminated. */
@@ -193,17 +201,21 @@ static enum prt_status take_spec_option(struct item_reader *reader, size_t optio
                                         struct piece value, bool has_value, struct prt_error *error)
 {
     const char *port = reader->spec->port, *name = options[option];
-    uint64_t number;
+    uint64_t number, divisor = 1;
     if (reader->values[option] != 0)
-        return prt_error_set(error, PRT_E_USAGE, "port '%s': %s= stands there twice", port, name);
+        return prt_error_set(error, PRT_E_USAGE, "port '%s': %s= is given twice", port, name);
     if (!has_value || value.length == 0)
         return prt_error_set(error, PRT_E_USAGE,
                              "port '%s': %s= takes a whole number from 1 to %d, and there is none",
                              port, name, INT32_MAX);
-    if (!parse_spec_number(value, OPTION_MAX, &number) || number == 0)
+    struct piece below = value, above = piece_split(&below, '/');
+    bool fraction = option == OPTION_RATE && above.length != value.length;
+    if (!parse_spec_number(fraction ? above : value, OPTION_MAX, &number) || number == 0 ||
+        (fraction && (!parse_spec_number(below, OPTION_MAX, &divisor) || divisor == 0)))
         return prt_error_set(error, PRT_E_USAGE,
                              "port '%s': %s= takes a whole number from 1 to %d, not '%.*s'", port,
                              name, INT32_MAX, (int)value.length, value.text);
+    if (option == OPTION_RATE) reader->rate_divisor = (uint32_t)divisor;
     reader->values[option] = (uint32_t)number;
     return PRT_OK;
 }
@@ -212,8 +224,7 @@ static enum prt_status take_arrivals(struct prt_port_spec *spec, struct piece va
                                      struct prt_error *error)
 {
     if (spec->arrive_packets != 0 || spec->arrive_path != NULL)
-        return prt_error_set(error, PRT_E_USAGE, "port '%s': arrive= stands there twice",
-                             spec->port);
+        return prt_error_set(error, PRT_E_USAGE, "port '%s': arrive= is given twice", spec->port);
     struct piece path = value;
     if (piece_skip(&path, "@") && path.length > 0) {
         spec->arrive_path = strndup(path.text, path.length);
@@ -252,8 +263,7 @@ static enum prt_status take_csv_option(struct prt_port_spec *spec, int option, s
     const char *name = mark_names[option];
     char *mark = option == MARK_SEPARATOR ? &spec->separator : &spec->comment;
     if (option == MARK_MISSING ? spec->missing != NULL : *mark != '\0')
-        return prt_error_set(error, PRT_E_USAGE, "port '%s': %s= stands there twice", spec->port,
-                             name);
+        return prt_error_set(error, PRT_E_USAGE, "port '%s': %s= is given twice", spec->port, name);
     if (option == MARK_MISSING && value.length > 0) {
         spec->missing = strndup(value.text, value.length);
         return spec->missing != NULL ? PRT_OK : prt_io_no_memory(error);
@@ -307,7 +317,8 @@ static enum prt_status refuse_item(const struct prt_port_spec *spec, struct piec
     return prt_error_set(
         error, PRT_E_USAGE,
         "port '%s': '%.*s' is no format and no option of a port: raw raw:TYPE npy "
-        "wav aiff flac ogg pgm ppm png csv null rate=N width=N channels=N arrive=RATE "
+        "wav aiff flac ogg pgm ppm png y4m csv jsonl null rate=N width=N height=N channels=N "
+        "arrive=RATE "
         "arrive=@FILE full headings separator=C comment=C missing=VALUE (a path ends at its "
         "first comma)",
         spec->port, (int)item.length, item.text);
@@ -411,12 +422,15 @@ static bool format_from_ending(const char *path, struct prt_port_spec *spec)
         const char *ending;
         enum prt_format format;
         uint32_t channels; /* implied */
-    } endings[] = {
-        {"raw", PRT_FORMAT_RAW, 0},   {"bin", PRT_FORMAT_RAW, 0},   {"npy", PRT_FORMAT_NPY, 0},
-        {"wav", PRT_FORMAT_WAV, 0},   {"aiff", PRT_FORMAT_AIFF, 0}, {"aif", PRT_FORMAT_AIFF, 0},
-        {"flac", PRT_FORMAT_FLAC, 0}, {"ogg", PRT_FORMAT_OGG, 0},   {"pgm", PRT_FORMAT_PGM, 0},
-        {"pnm", PRT_FORMAT_PGM, 0},   {"ppm", PRT_FORMAT_PGM, 3},   {"png", PRT_FORMAT_PNG, 0},
-        {"csv", PRT_FORMAT_CSV, 0},   {"txt", PRT_FORMAT_CSV, 0}};
+    } endings[] = {{"raw", PRT_FORMAT_RAW, 0},     {"bin", PRT_FORMAT_RAW, 0},
+                   {"npy", PRT_FORMAT_NPY, 0},     {"wav", PRT_FORMAT_WAV, 0},
+                   {"aiff", PRT_FORMAT_AIFF, 0},   {"aif", PRT_FORMAT_AIFF, 0},
+                   {"flac", PRT_FORMAT_FLAC, 0},   {"ogg", PRT_FORMAT_OGG, 0},
+                   {"pgm", PRT_FORMAT_PGM, 0},     {"pnm", PRT_FORMAT_PGM, 0},
+                   {"ppm", PRT_FORMAT_PGM, 3},     {"png", PRT_FORMAT_PNG, 0},
+                   {"csv", PRT_FORMAT_CSV, 0},     {"txt", PRT_FORMAT_CSV, 0},
+                   {"jsonl", PRT_FORMAT_JSONL, 0}, {"ndjson", PRT_FORMAT_JSONL, 0},
+                   {"y4m", PRT_FORMAT_Y4M, 0}};
     spec->format = PRT_FORMAT_RAW;
     if (strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0) return true;
     const char *slash = strrchr(path, '/');
@@ -443,6 +457,10 @@ static enum prt_status parse_made(struct piece path, struct prt_port_spec *spec,
     } else if (piece_skip(&generator, "gen:")) {
         *fixed = "a generator has no format, it makes packets of the port's type";
         return parse_generator(generator, spec, error);
+    } else if (piece_begins(path, "alsa:") || piece_begins(path, "pipewire:") ||
+               piece_begins(path, "jack:")) {
+        spec->format = PRT_FORMAT_LIVE;
+        *fixed = "a sound device has no format, it has packets of the port's type";
     }
     return PRT_OK;
 }
@@ -457,20 +475,26 @@ static enum prt_status parse_path(struct piece path, struct piece item_text, boo
     enum prt_status status = parse_made(path, spec, &reader.fixed, error);
     if (status == PRT_OK && has_items) status = parse_items(&reader, item_text, error);
     if (status != PRT_OK) return status;
-    if (reader.fixed != NULL) {
+    if (spec->format == PRT_FORMAT_LIVE) {
+        /* the path is the device */
+    } else if (reader.fixed != NULL) {
         free(spec->path);
         spec->path = NULL;
     } else if (reader.format.length == 0 && !format_from_ending(spec->path, spec)) {
         return prt_error_set(
             error, PRT_E_USAGE,
             "port '%s': the ending of '%s' names no format, as .raw .bin .npy .wav "
-            ".aiff .aif .flac .ogg .pgm .pnm .ppm .png .csv .txt and those of types do (.f32 "
+            ".aiff .aif .flac .ogg .pgm .pnm .ppm .png .y4m .csv .txt .jsonl .ndjson and those of "
+            "types "
+            "do (.f32 "
             ".s16le): "
             "name one, as in %s=%s,raw",
             spec->port, spec->path, spec->port, spec->path);
     }
     spec->rate_hertz = reader.values[OPTION_RATE];
+    spec->rate_divisor = reader.rate_divisor;
     spec->width_packets = reader.values[OPTION_WIDTH];
+    spec->height_packets = reader.values[OPTION_HEIGHT];
     spec->channels_implied = spec->channels != 0 && reader.values[OPTION_CHANNELS] == 0;
     if (reader.values[OPTION_CHANNELS] != 0) spec->channels = reader.values[OPTION_CHANNELS];
     return PRT_OK;

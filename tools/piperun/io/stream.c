@@ -20,7 +20,10 @@ static const struct format_row formats[] = {
     [PRT_FORMAT_OGG] = {"ogg", prt_sound_source_open, NULL},
     [PRT_FORMAT_PGM] = {"pgm", prt_pgm_source_open, prt_pgm_sink_open},
     [PRT_FORMAT_PNG] = {"png", prt_png_source_open, prt_png_sink_open},
+    [PRT_FORMAT_Y4M] = {"y4m", prt_y4m_source_open, prt_y4m_sink_open},
     [PRT_FORMAT_CSV] = {"csv", prt_csv_source_open, prt_csv_sink_open},
+    [PRT_FORMAT_JSONL] = {"jsonl", prt_jsonl_source_open, prt_jsonl_sink_open},
+    [PRT_FORMAT_LIVE] = {"live sound", prt_live_source_open, prt_live_sink_open},
     [PRT_FORMAT_NULL] = {"null", prt_null_source_open, prt_null_sink_open},
     [PRT_FORMAT_RAMP] = {"gen:ramp", prt_generator_open, NULL},
     [PRT_FORMAT_NOISE] = {"gen:noise", prt_generator_open, NULL},
@@ -41,7 +44,12 @@ const char *prt_format_name(enum prt_format format)
 bool prt_format_is_sound(enum prt_format format)
 {
     return format == PRT_FORMAT_WAV || format == PRT_FORMAT_AIFF || format == PRT_FORMAT_FLAC ||
-           format == PRT_FORMAT_OGG;
+           format == PRT_FORMAT_OGG || format == PRT_FORMAT_LIVE;
+}
+
+bool prt_format_is_picture(enum prt_format format)
+{
+    return format == PRT_FORMAT_PGM || format == PRT_FORMAT_PNG || format == PRT_FORMAT_Y4M;
 }
 
 /* --- parts of a packet --- */
@@ -76,11 +84,12 @@ static enum prt_status check_packet(enum prt_format format, const struct prt_pac
     bool half = packet->scalar == SCALAR_F16 || packet->scalar == SCALAR_BF16;
     bool record = prt_packet_is_record(packet);
     bool exact = format == PRT_FORMAT_RAW || format == PRT_FORMAT_NPY || format == PRT_FORMAT_CSV ||
-                 format == PRT_FORMAT_NULL || format == PRT_FORMAT_ZEROS;
+                 format == PRT_FORMAT_JSONL || format == PRT_FORMAT_NULL ||
+                 format == PRT_FORMAT_ZEROS;
     bool made = format == PRT_FORMAT_RAMP || format == PRT_FORMAT_NOISE;
     if ((record || (half && !made)) && !exact)
         return prt_error_set(error, PRT_E_USAGE,
-                             "%s cannot carry packets of type %s: use raw, npy or csv",
+                             "%s cannot carry packets of type %s: use raw, npy, csv or jsonl",
                              prt_format_name(format), packet->type);
     return PRT_OK;
 }
@@ -103,6 +112,7 @@ struct prt_source *prt_source_make(size_t bytes, const struct prt_source_ops *op
     source->ops = ops;
     source->packet = packet;
     source->information.packets = PRT_PACKETS_UNKNOWN;
+    source->information.rate_divisor = 1;
     return source;
 }
 
@@ -125,20 +135,23 @@ enum prt_status prt_source_open(const struct prt_port_spec *spec, enum scalar_ty
     return prt_source_open_packets(spec, scalar_packet(packet), environment, source, error);
 }
 
-/* rate= is for audio, width= for images, channels= for both: other formats would ignore them. */
+/* rate= is for sound and video, width= for pictures, channels= for both: other formats would ignore them. */
 static enum prt_status check_options(const struct prt_port_spec *spec, struct prt_error *error)
 {
     bool audio = prt_format_is_sound(spec->format);
-    bool image = spec->format == PRT_FORMAT_PGM || spec->format == PRT_FORMAT_PNG;
+    bool image = prt_format_is_picture(spec->format), video = spec->format == PRT_FORMAT_Y4M;
     const char *option = NULL, *wanted = NULL;
-    if (spec->rate_hertz != 0 && !audio) option = "rate=", wanted = "sound";
-    if (spec->width_packets != 0 && !image) option = "width=", wanted = "pgm, ppm and png";
+    if (spec->rate_hertz != 0 && !audio && !video) option = "rate=", wanted = "sound and y4m";
+    if (spec->rate_divisor > 1 && audio) option = "rate=N/M", wanted = "y4m";
+    if (spec->width_packets != 0 && !image) option = "width=", wanted = "pgm, ppm, png and y4m";
+    if (spec->height_packets != 0 && !video) option = "height=", wanted = "y4m";
     if (spec->channels != 0 && !audio && !image) option = "channels=", wanted = "sound and images";
     if (spec->format != PRT_FORMAT_CSV) {
         if (spec->headings) option = "headings", wanted = "csv";
         if (spec->separator != '\0') option = "separator=", wanted = "csv";
         if (spec->comment != '\0') option = "comment=", wanted = "csv";
-        if (spec->missing != NULL) option = "missing=", wanted = "csv";
+        if (spec->missing != NULL && spec->format != PRT_FORMAT_JSONL)
+            option = "missing=", wanted = "csv and jsonl";
     }
     if (option == NULL) return PRT_OK;
     return prt_error_set(error, PRT_E_USAGE, "port '%s': '%s' belongs to %s, and this is %s",
@@ -150,7 +163,19 @@ static enum prt_status check_input_header(const struct prt_port_spec *spec,
                                           const struct prt_source_information *file,
                                           struct prt_error *error)
 {
-    if (spec->rate_hertz != 0 && spec->rate_hertz != file->rate_hertz)
+    if (spec->format == PRT_FORMAT_Y4M && spec->rate_hertz != 0 &&
+        (uint64_t)spec->rate_hertz * file->rate_divisor !=
+            (uint64_t)file->rate_hertz * spec->rate_divisor)
+        return prt_error_set(error, PRT_E_FORMAT,
+                             "%s: the file has %u/%u frames a second, not %u/%u: leave rate= out",
+                             spec->path, file->rate_hertz, file->rate_divisor, spec->rate_hertz,
+                             spec->rate_divisor);
+    if (spec->height_packets != 0 && spec->height_packets != file->height_packets)
+        return prt_error_set(error, PRT_E_FORMAT,
+                             "%s: the video is %u pixels high, not %u: leave height= out",
+                             spec->path, file->height_packets, spec->height_packets);
+    if (spec->format != PRT_FORMAT_Y4M && spec->rate_hertz != 0 &&
+        spec->rate_hertz != file->rate_hertz)
         return prt_error_set(error, PRT_E_FORMAT, "%s: the file has %u Hz, not %u: leave rate= out",
                              spec->path, file->rate_hertz, spec->rate_hertz);
     if (spec->width_packets != 0 && spec->width_packets != file->width_packets)
@@ -209,7 +234,7 @@ enum prt_status prt_source_open_packets(const struct prt_port_spec *spec,
         prt_source_close(opened);
         return status;
     }
-    opened->information.at_hand = opened->reader == NULL || opened->reader->regular;
+    opened->information.at_hand = opened->reader != NULL ? opened->reader->regular : !opened->waits;
     if (opened->reader != NULL && opened->reader->regular)
         opened->information.bytes = opened->reader->size_bytes;
     *source = opened;
@@ -244,6 +269,11 @@ void prt_source_information(const struct prt_source *source,
                             struct prt_source_information *information)
 {
     *information = source->information;
+}
+
+uint64_t prt_source_losses(const struct prt_source *source)
+{
+    return source->losses;
 }
 
 void prt_source_close(struct prt_source *source)
@@ -360,6 +390,11 @@ void prt_sink_close(struct prt_sink *sink)
     prt_io_writer_close(&sink->writer);
     if (sink->ops->release != NULL) sink->ops->release(sink);
     free(sink);
+}
+
+uint64_t prt_sink_losses(const struct prt_sink *sink)
+{
+    return sink->losses;
 }
 
 const char *prt_sink_temporary(const struct prt_sink *sink)

@@ -36,8 +36,11 @@
  *   wav, aiff, flac, ogg   through libsndfile; an input's content decides its format; ogg is only read;
  *         channels are interleaved: successive packets
  *   pgm   P2, P5 (and P3, P6: r, g, b successive); written P5, P6 with channels=3
+ *   y4m   video, as Y or Y, Cb, Cr successive
  *   png   grey or r, g, b successive
  *   csv   a packet a line, its scalars separated by commas
+ *   jsonl a packet a line, as a value of JSON
+ *   live  sound devices: alsa:NAME, pipewire:[NODE], jack: (live_sound.c)
  *   null  an empty source; a sink that takes everything
  *   gen   only a source: ramp, noise:SEED, zeros, each endless or with :COUNT
  *
@@ -73,7 +76,10 @@ enum prt_format {
     PRT_FORMAT_OGG,
     PRT_FORMAT_PGM,
     PRT_FORMAT_PNG,
+    PRT_FORMAT_Y4M,
     PRT_FORMAT_CSV,
+    PRT_FORMAT_JSONL,
+    PRT_FORMAT_LIVE,
     PRT_FORMAT_NULL,
     PRT_FORMAT_RAMP,
     PRT_FORMAT_NOISE,
@@ -103,13 +109,15 @@ double prt_scalar_value(enum scalar_type type, const void *scalar);
 /* One PORT=PATH[,ITEM...].  Fields not given are zero. */
 struct prt_port_spec {
     char *port;
-    char *path; /* NULL for generators and null */
+    char *path; /* NULL for generators and null; of live sound the device, "alsa:default" */
     enum prt_format format;
     bool has_element;         /* raw:TYPE, npy:TYPE, wav:TYPE, aiff:TYPE, flac:TYPE */
     enum scalar_type element; /* the type in the file */
     bool big_endian;          /* of raw:TYPEbe */
-    uint32_t rate_hertz;      /* rate=N */
+    uint32_t rate_hertz;      /* rate=N or rate=N/M */
+    uint32_t rate_divisor;    /* M, else 1; 0 without rate= */
     uint32_t width_packets;   /* width=N: pixels of a row */
+    uint32_t height_packets;  /* height=N: rows of a frame */
     uint32_t channels;        /* channels=N, or what ppm implies */
     bool channels_implied;
     bool has_count; /* gen:...:COUNT */
@@ -123,18 +131,19 @@ struct prt_port_spec {
     bool headings;  /* the first line has names of columns */
     char separator; /* separator=C; 0: a comma */
     char comment;   /* comment=C; 0: there are none */
-    char *missing;  /* missing=TEXT; NULL: a missing number is an error */
+    char *missing;  /* missing=TEXT, of jsonl, too; NULL: a missing number is an error */
 };
 
 /* Parses `text`: PORT=PATH[,ITEM...].
- *   PATH   a file; `-` standard input or output; `null`; gen:ramp[:COUNT], gen:noise:SEED[:COUNT],
+ *   PATH   a file; `-` standard input or output; `null`; a sound device, alsa:NAME, pipewire:[NODE], jack:; gen:ramp[:COUNT], gen:noise:SEED[:COUNT],
  *          gen:zeros[:COUNT].  It ends at the first comma.  `./null` names a file of that name.
- *   ITEM   raw  raw:TYPE  npy  wav  wav:TYPE  aiff  aiff:TYPE  flac  flac:TYPE  ogg  pgm  ppm  png  csv  null  rate=N  width=N  channels=N
+ *   ITEM   raw  raw:TYPE  npy  wav  wav:TYPE  aiff  aiff:TYPE  flac  flac:TYPE  ogg  pgm  ppm  png  y4m  csv  jsonl  null  rate=N  rate=N/M
+ *          width=N  height=N  channels=N
  *          arrive=RATE  arrive=@FILE (arrival_text.h)  full  headings  separator=C  comment=C  missing=TEXT
  *   TYPE   bool i8..i64 u8..u64 f16 bf16 f32 f64, aliases s8..s64, each with le or be after it
  *   N      decimal, 1 to 2^31 - 1; COUNT and SEED decimal or 0x hexadecimal, below 2^64
  * Without a format the file's ending decides: .raw .bin .npy .wav .aiff .aif .flac .ogg .pgm .ppm .pnm .png
- * .csv .txt, or a TYPE (.f32, .s16le, .u8); `-` and paths under /dev/ are raw.  channels= overrides the
+ * .y4m .csv .txt .jsonl .ndjson, or a TYPE (.f32, .s16le, .u8); `-` and paths under /dev/ are raw.  channels= overrides the
  * number that ppm implies.  A second format, an option given twice, an unknown item, or an unknown ending
  * is PRT_E_USAGE, and the message lists the right ones.  On failure `*spec` is zeroed, else free it with
  * prt_port_spec_free. */
@@ -149,7 +158,8 @@ bool prt_port_spec_is_standard(const struct prt_port_spec *spec);
 
 /* The name of the format as a spec writes it: a literal. */
 const char *prt_format_name(enum prt_format format);
-bool prt_format_is_sound(enum prt_format format); /* wav, aiff, flac, ogg */
+bool prt_format_is_sound(enum prt_format format);   /* wav, aiff, flac, ogg, live sound */
+bool prt_format_is_picture(enum prt_format format); /* pgm, png, y4m */
 
 /* --- temporaries: so that a signal handler can remove them --- */
 
@@ -178,8 +188,9 @@ struct prt_io_environment {
 struct prt_source;
 
 struct prt_source_information {
-    uint64_t packets; /* in all, PRT_PACKETS_UNKNOWN if the format does not say */
-    uint32_t rate_hertz;
+    uint64_t packets;       /* in all, PRT_PACKETS_UNKNOWN if the format does not say */
+    uint32_t rate_hertz;    /* of sound: frames, of video: pictures a second; 0: unknown */
+    uint32_t rate_divisor;  /* the rate is rate_hertz / rate_divisor */
     uint32_t width_packets; /* pixels of a row */
     uint32_t height_packets;
     uint32_t channels; /* 0 if the format has none */
@@ -219,6 +230,9 @@ void prt_source_information(const struct prt_source *source,
 
 /* The bytes of the file before the next packet; roughly, where a format is compressed. */
 uint64_t prt_source_offset(const struct prt_source *source);
+
+/* How often a live device has lost packets because they were not read in time. */
+uint64_t prt_source_losses(const struct prt_source *source);
 
 /* NULL is allowed. */
 void prt_source_close(struct prt_source *source);
@@ -262,6 +276,9 @@ void prt_sink_abort(struct prt_sink *sink);
 
 /* Frees the sink; aborts first if it was not finished.  NULL is allowed. */
 void prt_sink_close(struct prt_sink *sink);
+
+/* How often a live device has had a gap because no packets came in time. */
+uint64_t prt_sink_losses(const struct prt_sink *sink);
 
 /* The temporary's path while there is one, else NULL.  Valid until finish, abort or close. */
 const char *prt_sink_temporary(const struct prt_sink *sink);
