@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define CONTAINER_MAGIC "PIPEC\r\n\x1a" /* 8 bytes without the NUL */
-#define CONTAINER_VERSION 12u
+#define CONTAINER_VERSION 13u
 #define CONTAINER_ALIGNMENT 64u
 #define CONTAINER_MAX_SECTIONS 64u
 #define CONTAINER_NONE UINT32_MAX
@@ -89,8 +89,8 @@ struct container_section {
  * launched (lang/device_queue.md).  TYPES to SOURCE_TEXTS: for people that look at packets and places
  * (lang/container.md, "Debug information").  FOREIGN, LIBRARIES: code that other compilers have made
  * (lang/container.md, "Foreign code").  FUSED_NODES, FUSED_INPUTS, FUSED_BUFFERS: the nodes of the program
- * that are no stages (lang/container.md, "Fused nodes").  DEFAULTS: the pipeline's block of arguments, with the
- * defaults; zero elsewhere.  An empty section has an entry, too: its size is 0
+ * that are no stages (lang/container.md, "Fused nodes").  DEFAULTS: the pipeline's block of arguments, and then
+ * that of each child kernel, with the defaults; zero elsewhere.  An empty section has an entry, too: its size is 0
  * and its offset is aligned. */
 enum container_section_kind {
 #define SECTION(enumerator, number, name, type, single) CONTAINER_##enumerator = number,
@@ -358,6 +358,7 @@ struct container_index {
 #define CONTAINER_NESTING_MAX 1024u            /* levels below an outermost kernel */
 #define CONTAINER_TREE_MAX (UINT64_C(1) << 20) /* launches of one firing with its tree */
 
+#define CONTAINER_EVENTS_MAX 65536u      /* launches of one firing */
 #define CONTAINER_LAUNCHES_MAX 65536u    /* records in LAUNCHES */
 #define CONTAINER_WORK_GROUPS_MAX 65536u /* of one launch */
 
@@ -377,10 +378,11 @@ struct container_interface {
     uint32_t entry_bytes;          /* of a launch in the device-queue cache: a multiple of 64 */
     /* in the entry: where the number of the event is, and where the arguments begin */
     uint32_t event_offset_bytes, arguments_offset_bytes;
-    uint32_t local_offset_bytes;          /* of its `local` variables in local memory */
-    uint32_t work_groups;                 /* most of one launch, 1.. */
-    uint32_t group[3];                    /* work-items of a work-group */
-    uint32_t global_offset, group_offset; /* of the first work-item, of the first work-group: 0 */
+    uint32_t local_offset_bytes; /* of its `local` variables in local memory */
+    uint32_t work_groups;        /* numbers of the work-groups of a launch are below it, 1.. */
+    uint32_t group[3];           /* work-items of a work-group */
+    /* the last work-group that may be the first of a launch, and its first work-item */
+    uint32_t global_offset, group_offset;
     /* Launch index: its launches, one after the other in LAUNCHES. */
     uint32_t first_launch, launch_count;
     uint32_t first_port, in_count, out_count; /* INTERFACE_PORTS: inputs, then outputs, flattened */
@@ -407,7 +409,9 @@ enum container_launch_order {
     CONTAINER_LAUNCH_AFTER_PARENT = 2, /* all work-groups of the parent's dispatch have ended */
 };
 
-struct container_launch {   /* one `launch` statement: which parent, which child, in which order */
+/* One child that a `launch` statement may start: which parent, which child, in which order.  The records of a statement
+ * follow each other. */
+struct container_launch {
     uint32_t parent, child; /* index in INTERFACES */
     uint32_t order;         /* enum container_launch_order */
     uint32_t wait_max;      /* events that it waits for, 0..KERNEL_LAUNCH_WAITS_MAX */

@@ -58,15 +58,21 @@ struct kernel_window {
 #define KERNEL_LAUNCH_WAITS_MAX 8u /* events that one launch waits for */
 
 /* One launch, an entry of the device-queue cache (lang/device_queue.md).  The child's block of arguments follows the struct.
- * The caller of the entry has written `event`.  The launching firing writes the arguments and the members marked "by the
- * firing".  The device writes the others. */
+ *
+ * For each child that a `launch` statement of a kernel may start, the device has written an *interface* into the cache, with this
+ * layout: a launch without waits, of one work-group, whose arguments are the child's defaults.  The launching firing copies
+ * the interface of the child that it starts to its next entry.  It then updates the members marked "by the firing" and the
+ * arguments that the statement gives.  The device writes `event` and `level` when it takes the child. */
 struct kernel_launch {
-    uint32_t site;       /* by the firing: which of its kernel's `launch` statements */
-    uint32_t event;      /* number of this launch among those of its firing, from 0 */
-    uint32_t groups;     /* by the firing: work-groups, 1.. */
-    uint16_t wait_count; /* by the firing */
-    uint16_t level;      /* of the child: 1 where the outermost kernel has launched it */
-    uint32_t waits[KERNEL_LAUNCH_WAITS_MAX]; /* by the firing: events below its own */
+    uint32_t site;   /* which of the kernel's records in LAUNCHES: the statement and the child */
+    uint32_t event;  /* number of this launch among those of its firing, from 0 */
+    uint32_t groups; /* by the firing: work-groups, 1.. */
+    uint32_t first_group; /* by the firing: number of the first one */
+    uint32_t group_end;   /* of the child: numbers of work-groups are below it */
+    uint16_t wait_count;  /* by the firing */
+    uint16_t level;       /* of the child: 1 where the outermost kernel has launched it */
+    uint16_t waits[KERNEL_LAUNCH_WAITS_MAX]; /* by the firing: events below its own */
+    uint32_t reserved[2];                    /* zero */
     uint64_t kernel;                         /* address of the child's entry */
     /* By the firing: the cycles of its own body that it executed before this launch (lang/time.md,
      * "Launches").  UINT64_MAX: it counts none, or all of them come before. */
@@ -79,6 +85,8 @@ _Static_assert(sizeof(struct kernel_launch) == 64, "an entry of the device queue
  * it faults with KERNEL_FAULT_LAUNCHES. */
 struct kernel_launch_list {
     uint8_t *entries; /* aligned to 64 bytes */
+    /* Of the kernel's records in LAUNCHES, in order; as far from each other as entries, and not to be written. */
+    const uint8_t *interfaces;
     uint64_t stride_bytes, capacity, count;
     uint32_t group,
         groups; /* of a child: which work-group of its launch this firing is, of so many */

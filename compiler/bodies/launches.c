@@ -238,33 +238,44 @@ static void find_launch_levels(struct forest *f)
     }
 }
 
-/* A launch on a cycle of kernels below `kernel`; NULL: there is none. */
-static const struct launch *deep_launch(const struct forest *f, const struct kernel *kernel)
+/* A child of the launch below which nothing bounds the levels, or NULL. */
+static const struct kernel *deep_child(const struct forest *f, const struct launch *launch)
+{
+    for (uint32_t i = 0; i < launch->child_count; i++)
+        if (f->deepest[kernel_place(f, launch->children[i].kernel)] > LEVELS_MAX)
+            return launch->children[i].kernel;
+    return NULL;
+}
+
+/* A launch on a cycle of kernels below `kernel`, and which of its children is on it; NULL: there is none. */
+static const struct launch *deep_launch(const struct forest *f, const struct kernel *kernel,
+                                        const struct kernel **child)
 {
     const struct kernel *at = kernel;
     const struct launch *last = NULL;
+    *child = NULL;
     for (size_t steps = 0; steps <= f->graph->kernels.count; steps++) {
         const struct kernel_launches *l = &at->launches;
-        for (size_t i = 0; i < l->statements.count; i++)
-            if (f->deepest[kernel_place(f, l->statements.items[i]->child)] > LEVELS_MAX) {
-                last = l->statements.items[i];
-                break;
-            }
-        if (last == NULL) return NULL;
-        at = last->child;
+        const struct kernel *deeper = NULL;
+        for (size_t i = 0; i < l->statements.count && deeper == NULL; i++) {
+            deeper = deep_child(f, l->statements.items[i]);
+            if (deeper != NULL) last = l->statements.items[i];
+        }
+        if (deeper == NULL) return last;
+        *child = at = deeper;
     }
     return last;
 }
 
 static void report_endless_nesting(const struct forest *f, const struct kernel *k)
 {
-    const struct launch *deep = deep_launch(f, k);
+    const struct kernel *child;
+    const struct launch *deep = deep_launch(f, k, &child);
     struct diag *d =
         diag_report(f->cx->diags, RULE_LAUNCHES_UNBOUNDED, k->span,
                     "nothing bounds how deep the launches below '%s' are nested", k->name);
     if (deep != NULL)
-        diag_label(d, deep->span, "'%s' may be launched again by what it launches",
-                   deep->child->title);
+        diag_label(d, deep->span, "'%s' may be launched again by what it launches", child->title);
     diag_help(d,
               "declare the maximum number of levels below '%s' after its parameter list: nesting D",
               k->name);
@@ -305,7 +316,8 @@ static void settle_nesting(const struct forest *f, struct kernel *k)
                     "nothing shows that launches below '%s' are nested at most %" PRIu64
                     " levels deep",
                     k->name, l->nesting_declared);
-    const struct launch *deep = deep_launch(f, k);
+    const struct kernel *child;
+    const struct launch *deep = deep_launch(f, k, &child);
     if (deep != NULL) diag_label(d, deep->span, "launched here again");
     diag_note(d, "levels are counted at run time; deeper ones are a fault");
 }
@@ -418,13 +430,12 @@ static void check_statements(struct compile *cx, const struct graph *graph)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < graph->kernels.count; i++) {
-        const struct kernel_launches *l = &graph->kernels.items[i]->launches;
-        if (count <= SEMA_MAX_LAUNCH_STATEMENTS &&
-            count + l->statements.count > SEMA_MAX_LAUNCH_STATEMENTS)
+        uint64_t before = count;
+        count += kernel_launch_records(&graph->kernels.items[i]->launches);
+        if (before <= SEMA_MAX_LAUNCH_STATEMENTS && count > SEMA_MAX_LAUNCH_STATEMENTS)
             diag_report(cx->diags, RULE_TOO_LARGE, graph->kernels.items[i]->span,
                         "the kernels of the pipeline have more than %d launch statements",
                         SEMA_MAX_LAUNCH_STATEMENTS);
-        count += l->statements.count;
     }
 }
 

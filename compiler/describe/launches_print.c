@@ -31,6 +31,12 @@ static void print_order(FILE *to, const struct launch *launch)
     fprintf(to, ": %s\n", launch->order_reason);
 }
 
+static void print_launched_child(FILE *to, const struct kernel *child, bool is_other)
+{
+    fprintf(to, "%s%s ", is_other ? "or " : "", child->title);
+    if (child->in_groups) fprintf(to, "(up to %" PRIu32 " work-groups) ", child->work_groups);
+}
+
 static void print_launching_kernel(FILE *to, const struct sources *sources, const struct kernel *k)
 {
     const struct kernel_launches *l = &k->launches;
@@ -40,9 +46,9 @@ static void print_launching_kernel(FILE *to, const struct sources *sources, cons
         const struct source *source = source_get(sources, launch->span.source);
         uint32_t line = 0, column = 0;
         if (source != NULL) source_locate(source, launch->span.begin, &line, &column);
-        fprintf(to, "  %" PRIu32 ":%" PRIu32 " %s ", line, column, launch->child->title);
-        if (launch->child->in_groups)
-            fprintf(to, "(up to %" PRIu32 " work-groups) ", launch->child->work_groups);
+        fprintf(to, "  %" PRIu32 ":%" PRIu32 " ", line, column);
+        for (uint32_t c = 0; c < launch->child_count; c++)
+            print_launched_child(to, launch->children[c].kernel, c > 0);
         print_order(to, launch);
     }
 }

@@ -246,17 +246,31 @@ static void walk_declarators(struct walk *w, enum name_kind kind, const struct a
 
 /* ---- bodies ---- */
 
-/* `groups`, `with`, `after` and what follows them: numbers, events, `group`, `parent`. */
+static void walk_child(struct walk *w, const struct ast_child *child)
+{
+    if (child->condition != NULL) {
+        walk_expr(w, child->condition, unknown_shape);
+        walk_child(w, child->yes);
+        walk_child(w, child->no);
+        return;
+    }
+    use_found(w, child->kernel);
+    walk_exprs(w, child->type_arguments);
+}
+
+/* The words are `groups`, `from`, `with`, `after`; numbers, events, `group` and `parent` follow them. */
 static void walk_launch(struct walk *w, const struct ast_launch *launch)
 {
     if (launch == NULL) return;
-    use_found(w, launch->kernel);
-    walk_exprs(w, launch->type_arguments);
+    walk_child(w, launch->child);
     walk_exprs(w, launch->arguments);
-    if (launch->groups.text != NULL) add_word(w, launch->groups.span);
-    walk_exprs(w, launch->group_arguments);
-    add_word(w, launch->order.span);
-    for (const struct ast_expr *e = launch->order_arguments; e != NULL; e = e->next) {
+    const struct ast_clause *numbers[] = {&launch->groups, &launch->from};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (numbers[i]->word.text != NULL) add_word(w, numbers[i]->word.span);
+        walk_exprs(w, numbers[i]->arguments);
+    }
+    add_word(w, launch->order.word.span);
+    for (const struct ast_expr *e = launch->order.arguments; e != NULL; e = e->next) {
         bool is_word = e->kind == AST_EXPR_NAME && find_name(w, e->name.text) == NAME_NONE;
         if (is_word)
             add_word(w, e->span);

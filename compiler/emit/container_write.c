@@ -520,8 +520,28 @@ static void write_images(struct writer *w)
     }
 }
 
+/* The child's block of arguments, zero where there is no default. */
+static void write_child_defaults(struct writer *w, const struct kernel *child)
+{
+    unsigned char *block =
+        ARENA_ARRAY(w->scratch, unsigned char, (size_t)child->arguments_bytes + 1);
+    for (uint32_t i = 0; i < child->argument_count; i++) {
+        const struct kx *value = child->argument_defaults[i];
+        const struct variable *argument = child->arguments[i];
+        if (value == NULL) continue;
+        struct packet_bytes to = {.bytes = block + argument->offset_bytes,
+                                  .next = value->kind == KX_CONSTANT ? &value->value
+                                                                     : value->variable->constant};
+        type_each_scalar(argument->type, write_scalar, &to);
+    }
+    section_append(w, CONTAINER_DEFAULTS, block, (size_t)child->arguments_bytes);
+}
+
 static void write_launches(struct writer *w)
 {
+    const struct graph *graph = w->graph;
+    for (size_t i = graph->kernels.count - graph->child_kernels; i < graph->kernels.count; i++)
+        write_child_defaults(w, graph->kernels.items[i]);
     struct launch_tables tables =
         launch_tables_build(w->cx, w->scratch, w->graph, w->plan, w->image);
     for (size_t i = 0; i < tables.interfaces.count; i++)

@@ -18,7 +18,8 @@ struct building {
     const struct plan *plan;
     const struct kernel_image *image;
     struct launch_tables tables;
-    uint32_t first_child; /* interface of the first child kernel */
+    VEC(uint32_t) first_groups; /* by launch: the last work-group that may be its first */
+    uint32_t first_child;       /* interface of the first child kernel */
 };
 
 struct place {
@@ -78,22 +79,49 @@ static uint32_t interface_of(const struct building *b, const struct kernel *chil
     return b->first_child + (uint32_t)(i - first);
 }
 
-static void add_launches(struct building *b, const struct kernel *kernel,
-                         struct container_interface *record)
+static uint32_t last_first_group(const struct launch *launch, const struct kernel *child)
 {
-    record->first_launch = (uint32_t)b->tables.launches.count;
-    record->launch_count = (uint32_t)kernel->launches.statements.count;
-    for (size_t i = 0; i < kernel->launches.statements.count; i++) {
-        const struct launch *launch = kernel->launches.statements.items[i];
-        struct place place = launch_place(b, launch->span);
+    if (launch->first_group == NULL) return 0;
+    bool known = launch->first_group->kind == KX_CONSTANT;
+    return known ? (uint32_t)launch->first_group->value.bits : child->work_groups - 1;
+}
+
+static void add_launch(struct building *b, const struct launch *launch)
+{
+    struct place place = launch_place(b, launch->span);
+    for (uint32_t i = 0; i < launch->child_count; i++) {
+        const struct kernel *child = launch->children[i].kernel;
         struct container_launch made = {.parent = (uint32_t)b->tables.interfaces.count,
-                                        .child = interface_of(b, launch->child),
+                                        .child = interface_of(b, child),
                                         .order = (uint32_t)launch->order,
                                         .wait_max = launch->wait_count,
                                         .source = place.source,
                                         .line = place.line,
                                         .column = place.column};
         vec_push(b->arena, &b->tables.launches, made);
+        vec_push(b->arena, &b->first_groups, last_first_group(launch, child));
+    }
+}
+
+static void add_launches(struct building *b, const struct kernel *kernel,
+                         struct container_interface *record)
+{
+    record->first_launch = (uint32_t)b->tables.launches.count;
+    record->launch_count = kernel_launch_records(&kernel->launches);
+    for (size_t i = 0; i < kernel->launches.statements.count; i++)
+        add_launch(b, kernel->launches.statements.items[i]);
+}
+
+/* Where launches of a child may begin, once all of them are known. */
+static void set_offsets(struct building *b)
+{
+    for (size_t i = 0; i < b->tables.launches.count; i++) {
+        struct container_interface *child =
+            &b->tables.interfaces.items[b->tables.launches.items[i].child];
+        uint32_t first = b->first_groups.items[i];
+        if (first <= child->group_offset) continue;
+        child->group_offset = first;
+        child->global_offset = first * child->group[0] * child->group[1] * child->group[2];
     }
 }
 
@@ -156,5 +184,6 @@ struct launch_tables launch_tables_build(struct compile *cx, struct arena *arena
     }
     for (size_t i = 0; i < graph->child_kernels; i++)
         add_interface(&b, graph->kernels.items[first + i], image->child_kernel[i], CONTAINER_NONE);
+    set_offsets(&b);
     return b.tables;
 }

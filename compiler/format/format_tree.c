@@ -505,16 +505,36 @@ static void parse_element_of_chain(struct tree *t, uint32_t level)
     parse_attributes(t, level + 1, ALIGN_LINE, 0);
 }
 
+/* A child kernel, or `(a ? b : c)`, where b and c are such, too. */
+static void parse_child(struct tree *t, uint32_t level)
+{
+    bool choice = current_kind(t) == '(';
+    if (current_kind(t) != ';' && current_kind(t) != '}') pass_token(t);
+    if (!choice) {
+        if (current_kind(t) == '<') parse_type_arguments(t, level);
+        return;
+    }
+    level += LEVELS;
+    begin_list(t, level);
+    parse_expr(t, level, CONDITIONAL + 1);
+    uint32_t question = t->at;
+    for (uint32_t i = 0; i < 2 && (current_kind(t) == '?' || current_kind(t) == ':'); i++) {
+        may_break(t, level + 3, i > 0 ? ALIGN_TOKEN : ALIGN_LINE, i > 0 ? question : 0);
+        pass_token(t);
+        parse_child(t, level);
+    }
+    close_bracket(t, ')');
+}
+
 static void parse_launch(struct tree *t)
 {
     pass_token(t);
-    pass_token(t);
-    if (current_kind(t) == '<') parse_type_arguments(t, 1);
+    parse_child(t, 1);
     if (current_kind(t) == '(') {
         close_up(t);
         parse_arguments(t, 1);
     }
-    while (current_kind(t) == TOKEN_IDENT) { /* `groups`, `with`, `after` */
+    while (current_kind(t) == TOKEN_IDENT) { /* `groups`, `from`, `with`, `after` */
         pass_token(t);
         parse_expr(t, 1, 1);
     }

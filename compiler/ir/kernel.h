@@ -212,9 +212,11 @@ enum item_member { ITEM_X, ITEM_Y, ITEM_Z, ITEM_GROUP, ITEM_GROUPS, ITEM_MEMBERS
 #define SEMA_MAX_WORK_GROUPS 65536        /* of one launch */
 #define SEMA_MAX_LAUNCH_LEVELS 256        /* children of children */
 #define SEMA_MAX_LAUNCH_WAITS 8           /* events that one launch waits for */
-#define SEMA_MAX_LAUNCH_STATEMENTS 65536  /* of all kernels of a pipeline */
-#define SEMA_MAX_LAUNCH_CHAIN 64          /* different children that launch one another */
-#define SEMA_MAX_CHILD_ARGUMENTS 4096     /* bytes */
+#define SEMA_MAX_LAUNCH_CHOICES 16        /* children of which one statement chooses */
+#define SEMA_MAX_LAUNCH_STATEMENTS                                                                 \
+    65536 /* of all kernels of a pipeline; each counts as often as it has children */
+#define SEMA_MAX_LAUNCH_CHAIN 64      /* different children that launch one another */
+#define SEMA_MAX_CHILD_ARGUMENTS 4096 /* bytes */
 
 /* When a child may begin, apart from the events that it waits for: time only, never bits. */
 enum launch_order {
@@ -226,29 +228,38 @@ enum launch_order {
 struct kernel;
 struct body_event;
 
+struct launch_child {
+    struct kernel *kernel;
+    struct span span; /* of its name in the statement */
+};
+
 /* One `launch` statement.
  *
- * Executed, it evaluates `arguments` from left to right and records a launch: the n-th launch that
- * the firing executes (in item order between barriers) has the number n, from 0, and the event
- * variable, if any, gets that number.  The launch is `groups` firings of `child`, each a work-group: its in-port i is the
- * launching firing's window on in-port i, read only, its out-port i appends to that of the outermost kernel.
+ * Executed, it evaluates `choice`, `arguments` from left to right, `groups` and `first_group`, and records a launch: the n-th
+ * launch that the firing executes (in item order between barriers) has the number n, from 0, and the event
+ * variable, if any, gets that number.  The launch is `groups` firings of the chosen child, each a work-group: its in-port i is
+ * the launching firing's window on in-port i, read only, its out-port i appends to that of the outermost kernel.
  *
  * Output of a firing: its own packets, then those of its launches in order of number, of each those of its firings in order,
  * each followed by its own launches' (pre-order), whatever the order of execution. */
 struct launch {
-    uint32_t index; /* in kernel->launches */
+    uint32_t
+        index; /* of its first record, of which it has one for each child, among those of the kernel */
     struct span span;
-    struct span child_span; /* of the child's name */
-    struct kernel *child;
-    /* Constant, or evaluated when the statement is executed; one for each of child->arguments, of
-     * its type, defaults put in.  Passed by value at offset_bytes of the child's block. */
+    struct launch_child *children; /* which it may start */
+    uint32_t child_count;          /* 1.. */
+    struct kx *choice;             /* which of them it starts, i32, from 0; NULL: there is one */
+    /* Constant, or evaluated when the statement is executed; one for each of the first arguments of the child, whose types
+     * all children share; the others have defaults.  Passed by value at offset_bytes of the child's block. */
     struct kx **arguments;
+    uint32_t argument_count;
     /* Events: KX_VARIABLE, each set by an earlier KS_LAUNCH of the same firing and item.  Their trees
      * end before this child begins. */
     struct kx **waits;
     uint32_t wait_count;
-    /* `groups`: the number of work-groups, i32, 1 to child->work_groups; NULL: one.  `groups_checked`: the run checks it. */
-    struct kx *groups;
+    /* `groups`, `from`: the number of work-groups and the number of the first one, i32; NULL: 1 and 0.  Their numbers are below
+     * the child's work_groups.  `groups_checked`: the run checks it. */
+    struct kx *groups, *first_group;
     bool groups_checked;
     enum launch_order order;
     bool runs_early;          /* the launching firing waits for it: done() of its event, or of one
@@ -486,6 +497,14 @@ static inline bool kernel_launches_any(const struct kernel_launches *launches)
     return launches->statements.count > 0;
 }
 
+/* One for each child that a statement may start. */
+static inline uint32_t kernel_launch_records(const struct kernel_launches *launches)
+{
+    size_t count = launches->statements.count;
+    const struct launch *last = count > 0 ? launches->statements.items[count - 1] : NULL;
+    return last != NULL ? last->index + last->child_count : 0;
+}
+
 /* One end of the out-ports: the bundle of ends that are written in step, from 1, and its share. */
 struct kernel_step {
     uint32_t bundle;
@@ -541,7 +560,7 @@ struct kernel {
     uint32_t phases;      /* of the rates, 1.. */
     uint32_t group[3];    /* work-items of a firing: x, y, z; all 1 without `group` */
     bool grouped;         /* `group` was written */
-    /* Of a child: most work-groups of one launch; `in_groups`: `groups` was written.  Else 1. */
+    /* Of a child: numbers of work-groups are below it; `in_groups`: `groups` was written.  Else 1. */
     uint32_t work_groups;
     bool in_groups;
     /* Some item may end its firing before code that other items still execute, without a barrier

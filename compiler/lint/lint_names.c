@@ -261,6 +261,18 @@ static void declare_declarators(struct names *names, const struct ast_type *type
     }
 }
 
+static void read_child(struct names *names, const struct ast_child *child)
+{
+    if (child->condition != NULL) {
+        read_expression(names, child->condition, true);
+        read_child(names, child->yes);
+        read_child(names, child->no);
+        return;
+    }
+    read_name_text(names, child->kernel.text);
+    read_expressions(names, child->type_arguments);
+}
+
 static void visit_stmts(struct names *names, const struct ast_stmt *first);
 
 static void visit_stmt(struct names *names, const struct ast_stmt *s)
@@ -269,11 +281,11 @@ static void visit_stmt(struct names *names, const struct ast_stmt *s)
     bool is_event = s->launch != NULL && s->launch->event.text != NULL;
     bool is_declaration = s->kind == AST_STMT_DECLARE || is_event;
     if (s->launch != NULL) {
-        read_name_text(names, s->launch->kernel.text);
-        read_expressions(names, s->launch->type_arguments);
+        read_child(names, s->launch->child);
         read_expressions(names, s->launch->arguments);
-        read_expressions(names, s->launch->group_arguments);
-        read_expressions(names, s->launch->order_arguments);
+        read_expressions(names, s->launch->groups.arguments);
+        read_expressions(names, s->launch->from.arguments);
+        read_expressions(names, s->launch->order.arguments);
         /* The child sees the windows of all in-ports. */
         for (size_t i = 0; i < names->symbols.count; i++)
             if (names->symbols.items[i].kind == IN_PORT) names->symbols.items[i].read = true;

@@ -63,11 +63,13 @@ static uint64_t aside_packets(const struct kernel *kernel, uint64_t out)
     return 0;
 }
 
-/* Packets of bodies that ask whether an event is done go aside, at each level of a tree. */
-static uint64_t aside_bytes(const struct graph *graph, const struct graph_node *root)
+/* A body that asks whether an event is done has its packets aside, and its `local` variables (`saved` bytes at most) while
+ * it waits, at each level of a tree. */
+static uint64_t aside_bytes(const struct graph *graph, const struct graph_node *root,
+                            uint64_t saved)
 {
     size_t first_child = graph->kernels.count - graph->child_kernels;
-    uint64_t level = 0;
+    uint64_t level = round_block(saved);
     for (size_t o = 0; o < root->outputs.count; o++) {
         uint64_t most = 0;
         for (size_t i = 0; i < graph->nodes.count; i++)
@@ -81,9 +83,11 @@ static uint64_t aside_bytes(const struct graph *graph, const struct graph_node *
     return mul_clamped(level, add_clamped(root->kernel->launches.nesting, 1));
 }
 
-/* One kernel of the interface table: its entry, and its packed indices. */
+/* Of the interface table: the longest entry, and `local` variables of kernels that ask; packed indices, and the children of
+ * launches. */
 struct queue_sum {
-    uint64_t entry_bytes, register_bytes;
+    uint64_t entry_bytes, saved_bytes;
+    uint64_t register_bytes, launches;
     bool asks;
 };
 
@@ -92,7 +96,10 @@ static void count_interface(struct queue_sum *sum, const struct kernel *kernel)
     uint64_t entry = sizeof(struct kernel_launch) + round_block(kernel->arguments_bytes);
     sum->entry_bytes = max64(sum->entry_bytes, entry);
     sum->register_bytes = add_clamped(sum->register_bytes, round_block(index_bytes(kernel->group)));
-    sum->asks |= kernel->launches.waits_done;
+    sum->launches += kernel_launch_records(&kernel->launches);
+    if (!kernel->launches.waits_done) return;
+    sum->asks = true;
+    sum->saved_bytes = max64(sum->saved_bytes, kernel->shared_bytes);
 }
 
 static uint64_t queue_bytes(const struct graph *graph, const struct devdesc *device)
@@ -104,11 +111,11 @@ static uint64_t queue_bytes(const struct graph *graph, const struct devdesc *dev
             count_interface(&sum, graph->nodes.items[i].kernel);
     for (size_t i = graph->kernels.count - graph->child_kernels; i < graph->kernels.count; i++)
         count_interface(&sum, graph->kernels.items[i]);
-    uint64_t bytes =
-        add_clamped(mul_clamped(sum.entry_bytes, device->device_queue_entries), sum.register_bytes);
+    uint64_t blocks = add_clamped(device->device_queue_entries, sum.launches);
+    uint64_t bytes = add_clamped(mul_clamped(sum.entry_bytes, blocks), sum.register_bytes);
     for (size_t i = 0; sum.asks && i < graph->nodes.count; i++)
         if (kernel_launches_any(&graph->nodes.items[i].kernel->launches))
-            bytes = add_clamped(bytes, aside_bytes(graph, &graph->nodes.items[i]));
+            bytes = add_clamped(bytes, aside_bytes(graph, &graph->nodes.items[i], sum.saved_bytes));
     return bytes;
 }
 

@@ -144,7 +144,7 @@ static const struct ast_item *find_child(struct body *b, struct ast_name name)
 }
 
 /* The child with its compile-time parameters. */
-static struct kernel *specialise_child(struct body *b, const struct ast_launch *ast,
+static struct kernel *specialise_child(struct body *b, const struct ast_child *ast,
                                        const struct ast_item *item)
 {
     const struct kernel *parent = b->kernel->kernel;
@@ -166,10 +166,7 @@ static struct kernel *specialise_child(struct body *b, const struct ast_launch *
     const struct compile_argument *params =
         elaborate_parameters(&el, b->scope, &node, &item->signature, &bound, &count);
     struct kernel *child = params ? sema_kernel(b->sema, item, params, count) : NULL;
-    if (!child) {
-        b->failed = true;
-        return NULL;
-    }
+    if (!child) return NULL;
     if (!child->use && count > 0) {
         struct kernel_use *use = ARENA_NEW(b->arena, struct kernel_use);
         *use = (struct kernel_use){ast->kernel.span, child->title, NULL};
@@ -178,26 +175,67 @@ static struct kernel *specialise_child(struct body *b, const struct ast_launch *
     return child;
 }
 
+static void add_started_child(struct body *b, const struct ast_child *ast, struct launch *launch)
+{
+    const struct ast_item *item = find_child(b, ast->kernel);
+    if (b->dead) return; /* a launch that is never executed specialises no kernel */
+    if (launch->child_count == SEMA_MAX_LAUNCH_CHOICES) {
+        body_report(b, RULE_TOO_LARGE, ast->span, "a launch chooses one of %d children at most",
+                    SEMA_MAX_LAUNCH_CHOICES);
+        return;
+    }
+    struct kernel *child = item ? specialise_child(b, ast, item) : NULL;
+    if (child)
+        launch->children[launch->child_count++] = (struct launch_child){child, ast->kernel.span};
+    else
+        b->failed = true;
+}
+
+/* Adds the children that the launch may start; returns the number of the one that it starts, i32, or NULL after an error.  A
+ * condition that is known chooses at compile time, as that of `if` does. */
+static struct kx *choose_child(struct body *b, const struct ast_child *ast, struct launch *launch)
+{
+    struct kx *number = body_constant(b, ast->span, arith_integer(SCALAR_I32, launch->child_count));
+    if (!ast->condition) {
+        add_started_child(b, ast, launch);
+        return number;
+    }
+    struct kx *condition = body_condition(b, ast->condition);
+    bool known = condition && condition->kind == KX_CONSTANT, dead = b->dead;
+    bool taken = known && arith_truth(condition->value);
+    b->dead = dead || (known && !taken);
+    struct kx *yes = choose_child(b, ast->yes, launch);
+    b->dead = dead || (known && taken);
+    struct kx *no = choose_child(b, ast->no, launch);
+    b->dead = dead;
+    if (!condition) b->failed = true;
+    if (!condition || !yes || !no) return NULL;
+    if (known) return taken ? yes : no;
+    struct kx *choice = body_kx(b, KX_SELECT, number->type, ast->span);
+    choice->left = condition, choice->right = yes, choice->third = no;
+    return choice;
+}
+
 /* ---- ports ---- */
 
-static struct diag *report_port(struct body *b, const struct launch *launch,
+static struct diag *report_port(struct body *b, const struct launch_child *launched,
                                 const struct kernel_port *port, const struct kernel_port *parents,
                                 const char *text)
 {
-    struct diag *diag = body_report(b, RULE_LAUNCH_PORTS, launch->child_span, "%s", text);
+    struct diag *diag = body_report(b, RULE_LAUNCH_PORTS, launched->span, "%s", text);
     diag_label(diag, port->span, "of the child");
     diag_label(diag, parents->span, "of its launcher");
     return diag;
 }
 
 /* True if the ports can be bound to each other: packets of one type, and as many ports. */
-static bool check_like(struct body *b, const struct launch *launch, const struct kernel_port *port,
-                       const struct kernel_port *parents)
+static bool check_like(struct body *b, const struct launch_child *launched,
+                       const struct kernel_port *port, const struct kernel_port *parents)
 {
-    const char *child = launch->child->title, *parent = b->kernel->kernel->title;
+    const char *child = launched->kernel->title, *parent = b->kernel->kernel->title;
     if (port->type == NULL || parents->type == NULL) return false; /* reported at the port */
     if (port->type != parents->type) {
-        report_port(b, launch, port, parents,
+        report_port(b, launched, port, parents,
                     arena_printf(b->arena,
                                  "port '%s' of '%s' takes packets of type %s, port '%s' of '%s', "
                                  "which launches it, %s",
@@ -206,7 +244,7 @@ static bool check_like(struct body *b, const struct launch *launch, const struct
         return false;
     }
     if (port->is_array == parents->is_array && port->arity == parents->arity) return true;
-    report_port(b, launch, port, parents,
+    report_port(b, launched, port, parents,
                 arena_printf(b->arena,
                              "port '%s' of '%s' and port '%s' of '%s', which launches it, are not "
                              "arrays of one length",
@@ -215,13 +253,13 @@ static bool check_like(struct body *b, const struct launch *launch, const struct
 }
 
 /* The child sees the window of the launching firing, or the first packets of it. */
-static void check_window(struct body *b, const struct launch *launch,
+static void check_window(struct body *b, const struct launch_child *launched,
                          const struct kernel_port *port, const struct kernel_port *parents)
 {
-    const char *child = launch->child->title, *parent = b->kernel->kernel->title;
+    const char *child = launched->kernel->title, *parent = b->kernel->kernel->title;
     if (port->peek <= parents->peek) return;
     struct diag *diag =
-        report_port(b, launch, port, parents,
+        report_port(b, launched, port, parents,
                     arena_printf(b->arena,
                                  "in-port '%s' of '%s' looks at %" PRIu64
                                  " packets, and a firing of '%s', which launches it, at "
@@ -230,32 +268,88 @@ static void check_window(struct body *b, const struct launch *launch,
     diag_help(diag, "write 'peek %" PRIu64 "' at '%s' of '%s'", port->peek, parents->name, parent);
 }
 
-static bool check_port_count(struct body *b, const struct launch *launch, uint32_t count,
+static bool check_port_count(struct body *b, const struct launch_child *launched, uint32_t count,
                              uint32_t parents, const char *kind)
 {
     if (count <= parents) return true;
-    const struct kernel *child = launch->child;
-    struct diag *diag =
-        body_report(b, RULE_LAUNCH_PORTS, launch->child_span,
-                    "'%s' has %s, and '%s', which launches it, %" PRIu32, child->title,
-                    arena_counted(b->arena, count, kind), b->kernel->kernel->title, parents);
+    const struct kernel *child = launched->kernel;
+    struct diag *diag = body_report(
+        b, RULE_LAUNCH_PORTS, launched->span, "'%s' has %s, and '%s', which launches it, %" PRIu32,
+        child->title, arena_counted(b->arena, count, kind), b->kernel->kernel->title, parents);
     diag_label(diag, child->span, "declared here");
     diag_note(diag,
               "the ports of a child bind by position to those of the kernel that launches it");
     return false;
 }
 
+static void check_ports(struct body *b, const struct launch_child *launched)
+{
+    const struct kernel *child = launched->kernel, *parent = b->kernel->kernel;
+    if (check_port_count(b, launched, child->in_count, parent->in_count, "in-port"))
+        for (uint32_t i = 0; i < child->in_count; i++)
+            if (check_like(b, launched, &child->in[i], &parent->in[i]))
+                check_window(b, launched, &child->in[i], &parent->in[i]);
+    if (check_port_count(b, launched, child->out_count, parent->out_count, "out-port"))
+        for (uint32_t i = 0; i < child->out_count; i++)
+            check_like(b, launched, &child->out[i], &parent->out[i]);
+}
+
 /* ---- arguments ---- */
+
+/* Each argument is evaluated once, whichever child takes it: all of them take the same type. */
+static bool check_like_arguments(struct body *b, const struct launch *launch, uint32_t n)
+{
+    const struct kernel *first = launch->children[0].kernel;
+    for (uint32_t i = 1; i < launch->child_count; i++) {
+        const struct kernel *other = launch->children[i].kernel;
+        const struct variable *theirs = other->arguments[n], *ours = first->arguments[n];
+        if (!theirs || !ours || theirs->type == ours->type) continue;
+        struct diag *diag =
+            body_report(b, RULE_TYPE_MISMATCH, launch->children[i].span,
+                        "'%s' and '%s' take different arguments: '%s' is %s, and '%s' %s",
+                        first->title, other->title, ours->name, body_type_text(b, ours->type),
+                        theirs->name, body_type_text(b, theirs->type));
+        diag_label(diag, ours->span, "of '%s'", first->title);
+        diag_label(diag, theirs->span, "of '%s'", other->title);
+        diag_help(diag, "launch each of them in an arm of an 'if'");
+        return false;
+    }
+    return true;
+}
+
+/* The child takes `count` arguments, and the others have defaults. */
+static void check_argument_count(struct body *b, const struct launch_child *launched,
+                                 uint32_t count)
+{
+    const struct kernel *child = launched->kernel;
+    if (count > child->argument_count) {
+        struct diag *diag =
+            body_report(b, RULE_WRONG_ARGUMENT_COUNT, launched->span, "'%s' takes %s, not %" PRIu32,
+                        child->title,
+                        arena_counted(b->arena, child->argument_count, "run-time argument"), count);
+        diag_label(diag, child->span, "declared here");
+    }
+    for (uint32_t n = count; n < child->argument_count; n++) {
+        if (child->argument_defaults[n] || !child->arguments[n]) continue;
+        struct diag *diag = body_report(b, RULE_WRONG_ARGUMENT_COUNT, launched->span,
+                                        "'%s' needs a value for its run-time argument '%s'",
+                                        child->title, child->arguments[n]->name);
+        diag_label(diag, child->arguments[n]->span, "it has no default");
+        return;
+    }
+}
 
 static void convert_launch_arguments(struct body *b, const struct ast_launch *ast,
                                      struct launch *launch)
 {
-    const struct kernel *child = launch->child;
-    uint32_t n = 0;
-    bool missing = false;
+    const struct kernel *child = launch->children[0].kernel;
+    uint32_t n = 0, most = UINT32_MAX;
+    for (uint32_t i = 0; i < launch->child_count; i++)
+        if (launch->children[i].kernel->argument_count < most)
+            most = launch->children[i].kernel->argument_count;
     launch->arguments = ARENA_ARRAY(b->arena, struct kx *, child->argument_count + 1);
     for (const struct ast_expr *e = ast->arguments; e; e = e->next, n++) {
-        if (n >= child->argument_count || !child->arguments[n]) {
+        if (n >= most || !child->arguments[n] || !check_like_arguments(b, launch, n)) {
             body_value(b, e);
             continue;
         }
@@ -263,69 +357,92 @@ static void convert_launch_arguments(struct body *b, const struct ast_launch *as
         launch->arguments[n] = body_initialiser(b, e, child->arguments[n]->type, what);
         if (!launch->arguments[n]) b->failed = true;
     }
-    if (n > child->argument_count) {
-        struct diag *diag = body_report(
-            b, RULE_WRONG_ARGUMENT_COUNT, launch->child_span, "'%s' takes %s, not %" PRIu32,
-            child->title, arena_counted(b->arena, child->argument_count, "run-time argument"), n);
-        diag_label(diag, child->span, "declared here");
-    }
-    for (; n < child->argument_count; n++) {
-        launch->arguments[n] = child->argument_defaults[n];
-        if (launch->arguments[n] || missing || !child->arguments[n]) continue;
-        missing = true;
-        struct diag *diag = body_report(b, RULE_WRONG_ARGUMENT_COUNT, launch->child_span,
-                                        "'%s' needs a value for its run-time argument '%s'",
-                                        child->title, child->arguments[n]->name);
-        diag_label(diag, child->arguments[n]->span, "it has no default");
-    }
+    launch->argument_count = n;
+    for (uint32_t i = 0; i < launch->child_count; i++)
+        check_argument_count(b, &launch->children[i], n);
 }
 
 /* ---- work-groups ---- */
 
-/* A number that is known is checked here, another one by the run. */
-static void check_group_number(struct body *b, struct launch *launch)
+static int64_t known_number(const struct kx *number, int64_t otherwise)
 {
-    const struct kernel *child = launch->child;
-    if (launch->groups->kind != KX_CONSTANT) {
-        launch->groups_checked = true;
-        return;
-    }
-    int64_t number = (int32_t)launch->groups->value.bits;
-    if (number >= 1 && (uint64_t)number <= child->work_groups) return;
+    return number ? (int32_t)number->value.bits : otherwise;
+}
+
+/* Numbers that are known are checked here, others by the run. */
+static bool check_first_group(struct body *b, const struct launch *launch,
+                              const struct kernel *child)
+{
+    int64_t first = known_number(launch->first_group, 0);
+    if (first >= 0 && first < (int64_t)child->work_groups) return true;
+    struct diag *diag = body_report(b, RULE_CONSTANT_RANGE, launch->first_group->span,
+                                    "a launch of '%s' begins with a work-group from 0 to "
+                                    "%" PRIu32 ", not %" PRId64,
+                                    child->title, child->work_groups - 1, first);
+    diag_label(diag, child->span, "declared here");
+    return false;
+}
+
+static void check_group_number(struct body *b, const struct launch *launch,
+                               const struct kernel *child)
+{
+    bool known_first = !launch->first_group || launch->first_group->kind == KX_CONSTANT;
+    int64_t first = known_first ? known_number(launch->first_group, 0) : 0;
+    int64_t number = known_number(launch->groups, 1), most = child->work_groups - first;
+    if (number >= 1 && number <= most) return;
     struct diag *diag = body_report(
         b, number < 1 ? RULE_CONSTANT_RANGE : RULE_LAUNCHES_EXCEEDED, launch->groups->span,
-        "a launch of '%s' has 1 to %" PRIu32 " work-groups, not %" PRId64, child->title,
-        child->work_groups, number);
+        "a launch of '%s'%s has 1 to %" PRId64 " work-groups, not %" PRId64, child->title,
+        first > 0 ? arena_printf(b->arena, " from %" PRId64, first) : "", most, number);
     diag_label(diag, child->span, "declared here");
-    if (number >= 1 && number <= SEMA_MAX_WORK_GROUPS)
-        diag_help(diag, "declare 'groups %" PRId64 "' after its parameter list", number);
+    if (number >= 1 && first + number <= SEMA_MAX_WORK_GROUPS)
+        diag_help(diag, "declare 'groups %" PRId64 "' after its parameter list", first + number);
+}
+
+static void report_no_groups(struct body *b, const struct ast_clause *clause,
+                             const struct kernel *child)
+{
+    struct diag *diag = body_report(b, RULE_CHILD_KERNEL, clause->word.span,
+                                    "a launch of '%s' is one work-group", child->title);
+    diag_label(diag, child->span, "'%s' has no 'groups'", child->name);
+    diag_help(diag,
+              "write 'groups N', the maximum of work-groups of a launch, after its parameter list");
+}
+
+/* The number after `groups` or `from`; NULL: there is none, or an error. */
+static struct kx *group_clause(struct body *b, const struct ast_clause *clause,
+                               const struct launch *launch, const char *what)
+{
+    const struct ast_expr *number = clause->arguments;
+    if (!clause->word.text) return NULL;
+    if (number->next) {
+        body_report(b, RULE_WRONG_ARGUMENT_COUNT, number->next->span, "'%s' is one number of %s",
+                    clause->word.text, what);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < launch->child_count; i++) {
+        if (launch->children[i].kernel->in_groups) continue;
+        report_no_groups(b, clause, launch->children[i].kernel);
+        return NULL;
+    }
+    struct kx *kx = body_initialiser(b, number, body_scalar(b, SCALAR_I32),
+                                     arena_printf(b->arena, "the number of %s", what));
+    if (!kx) b->failed = true;
+    return kx;
 }
 
 static void launch_groups(struct body *b, const struct ast_launch *ast, struct launch *launch)
 {
-    const struct ast_expr *number = ast->group_arguments;
-    const struct kernel *child = launch->child;
-    if (!ast->groups.text) return;
-    if (number->next) {
-        body_report(b, RULE_WRONG_ARGUMENT_COUNT, number->next->span,
-                    "'groups' is one number of work-groups");
-        return;
+    launch->groups = group_clause(b, &ast->groups, launch, "work-groups");
+    launch->first_group = group_clause(b, &ast->from, launch, "the first work-group");
+    bool first_known = !launch->first_group || launch->first_group->kind == KX_CONSTANT;
+    bool groups_known = !launch->groups || launch->groups->kind == KX_CONSTANT;
+    launch->groups_checked = !first_known || !groups_known;
+    for (uint32_t i = 0; i < launch->child_count; i++) {
+        const struct kernel *child = launch->children[i].kernel;
+        bool begins = !launch->first_group || !first_known || check_first_group(b, launch, child);
+        if (launch->groups && groups_known && begins) check_group_number(b, launch, child);
     }
-    if (!child->in_groups) {
-        struct diag *diag = body_report(b, RULE_CHILD_KERNEL, ast->groups.span,
-                                        "a launch of '%s' is one work-group", child->title);
-        diag_label(diag, child->span, "'%s' has no 'groups'", child->name);
-        diag_help(
-            diag,
-            "write 'groups N', the maximum of work-groups of a launch, after its parameter list");
-        return;
-    }
-    launch->groups =
-        body_initialiser(b, number, body_scalar(b, SCALAR_I32), "the number of work-groups");
-    if (launch->groups)
-        check_group_number(b, launch);
-    else
-        b->failed = true;
 }
 
 /* ---- order ---- */
@@ -405,17 +522,17 @@ static void written_order(struct body *b, const struct ast_expr *e, struct launc
 static void after_order(struct body *b, const struct ast_launch *ast, struct launch *launch)
 {
     uint32_t count = 0;
-    for (const struct ast_expr *e = ast->order_arguments; e; e = e->next)
+    for (const struct ast_expr *e = ast->order.arguments; e; e = e->next)
         count++;
     if (count > SEMA_MAX_LAUNCH_WAITS) {
-        body_report(b, RULE_TOO_LARGE, ast->order.span,
+        body_report(b, RULE_TOO_LARGE, ast->order.word.span,
                     "a launch waits for %d events at most, not %" PRIu32, SEMA_MAX_LAUNCH_WAITS,
                     count);
         return;
     }
     launch->waits = ARENA_ARRAY(b->arena, struct kx *, count + 1);
     launch->wait_events = ARENA_ARRAY(b->arena, struct body_event *, count + 1);
-    for (const struct ast_expr *e = ast->order_arguments; e; e = e->next) {
+    for (const struct ast_expr *e = ast->order.arguments; e; e = e->next) {
         if (is_launch_word(b, e, "parent"))
             written_order(b, e, launch, LAUNCH_AFTER_PARENT);
         else if (is_launch_word(b, e, "group"))
@@ -428,26 +545,26 @@ static void after_order(struct body *b, const struct ast_launch *ast, struct lau
 static void launch_order(struct body *b, const struct ast_launch *ast, struct launch *launch)
 {
     static const char *const words[] = {"with", "after"};
-    const struct ast_expr *first = ast->order_arguments;
-    if (!ast->order.text) return;
-    if (strcmp(ast->order.text, "after") == 0) {
+    const struct ast_expr *first = ast->order.arguments;
+    if (!ast->order.word.text) return;
+    if (strcmp(ast->order.word.text, "after") == 0) {
         after_order(b, ast, launch);
         return;
     }
-    if (strcmp(ast->order.text, "with") == 0) {
+    if (strcmp(ast->order.word.text, "with") == 0) {
         if (first && !first->next && is_launch_word(b, first, "parent")) {
             written_order(b, first, launch, LAUNCH_WITH_PARENT);
             return;
         }
-        body_report(b, RULE_LAUNCH_ORDER, ast->order.span,
+        body_report(b, RULE_LAUNCH_ORDER, ast->order.word.span,
                     "a child may begin 'with parent' and with nothing else");
         return;
     }
-    struct diag *diag = body_report(b, RULE_LAUNCH_ORDER, ast->order.span,
-                                    "'%s' is no order of a launch", ast->order.text);
-    const char *nearest = nearest_name(ast->order.text, words, 2);
+    struct diag *diag = body_report(b, RULE_LAUNCH_ORDER, ast->order.word.span,
+                                    "'%s' is no order of a launch", ast->order.word.text);
+    const char *nearest = nearest_name(ast->order.word.text, words, 2);
     if (nearest)
-        diag_suggest(diag, ast->order.span, nearest);
+        diag_suggest(diag, ast->order.word.span, nearest);
     else
         diag_help(diag, "a launch is ordered by 'with parent', 'after group', 'after parent' or "
                         "'after EVENT, ...'");
@@ -510,63 +627,84 @@ static void add_launched_child(struct body *b, struct kernel *child)
     vec_push(b->arena, &launches->children, child);
 }
 
-static uint32_t count_expressions(const struct launch *launch)
+/* The expressions that the statement reads, in order of evaluation. */
+struct expressions {
+    struct kx **items;
+    uint32_t count;
+};
+
+static void add_expression(struct expressions *all, struct kx *kx)
 {
-    return launch->wait_count + launch->child->argument_count + (launch->groups != NULL);
+    if (kx) all->items[all->count++] = kx;
 }
 
-static struct kx *nth_expression(const struct launch *launch, uint32_t n)
-{
-    if (n < launch->wait_count) return launch->waits[n];
-    n -= launch->wait_count;
-    return n < launch->child->argument_count ? launch->arguments[n] : launch->groups;
-}
-
-/* Joins the expressions `first` .. `end` that the statement reads into one, for passes that visit
- * only expressions. They are evaluated from left to right, in a tree of minimum depth. */
-static struct kx *join_expressions(struct body *b, const struct launch *launch, uint32_t first,
+/* Joins the expressions `first` .. `end` into one, for passes that visit only expressions.  They are evaluated from left to
+ * right, in a tree of minimum depth. */
+static struct kx *join_expressions(struct body *b, const struct expressions *all, uint32_t first,
                                    uint32_t end)
 {
     if (first == end) return NULL;
-    if (end - first == 1) return nth_expression(launch, first);
+    if (end - first == 1) return all->items[first];
     uint32_t middle = first + (end - first) / 2;
-    struct kx *right = join_expressions(b, launch, middle, end);
-    struct kx *pair = body_kx(b, KX_COMMA, right->type, launch->span);
-    pair->left = join_expressions(b, launch, first, middle);
+    struct kx *right = join_expressions(b, all, middle, end);
+    struct kx *pair = body_kx(b, KX_COMMA, right->type, right->span);
+    pair->left = join_expressions(b, all, first, middle);
     pair->right = right;
     return pair;
+}
+
+static struct kx *join_launch(struct body *b, const struct launch *launch)
+{
+    enum { OTHERS = 3 };
+    struct expressions all = {
+        ARENA_ARRAY(b->arena, struct kx *, launch->wait_count + launch->argument_count + OTHERS),
+        0};
+    add_expression(&all, launch->choice);
+    for (uint32_t i = 0; i < launch->wait_count; i++)
+        add_expression(&all, launch->waits[i]);
+    for (uint32_t i = 0; i < launch->argument_count; i++)
+        add_expression(&all, launch->arguments[i]);
+    add_expression(&all, launch->groups);
+    add_expression(&all, launch->first_group);
+    return join_expressions(b, &all, 0, all.count);
+}
+
+static void report_repeated_clause(struct body *b, struct ast_name word)
+{
+    bool is_number = strcmp(word.text, "groups") == 0 || strcmp(word.text, "from") == 0;
+    if (is_number)
+        body_report(b, RULE_LAUNCH_ORDER, word.span, "'%s' is written twice", word.text);
+    else
+        body_report(b, RULE_LAUNCH_ORDER, word.span,
+                    "a launch has one order: 'with parent', or one 'after' with all that it "
+                    "waits for");
+}
+
+/* Names and types of a launch without children: they were wrong, or it is never executed. */
+static void check_values(struct body *b, const struct ast_launch *ast)
+{
+    const struct ast_expr *lists[] = {ast->arguments, ast->groups.arguments, ast->from.arguments};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (const struct ast_expr *e = lists[i]; e; e = e->next)
+            body_value(b, e);
 }
 
 static struct launch *build_launch(struct body *b, const struct ast_stmt *s)
 {
     const struct ast_launch *ast = s->launch;
-    const struct ast_item *item = find_child(b, ast->kernel);
     struct launch *launch = ARENA_NEW(b->arena, struct launch);
-    *launch = (struct launch){.span = s->span, .child_span = ast->kernel.span};
-    /* a launch that is never executed specialises no kernel */
-    launch->child = item && !b->dead ? specialise_child(b, ast, item) : NULL;
+    *launch = (struct launch){.span = s->span};
+    launch->children = ARENA_ARRAY(b->arena, struct launch_child, SEMA_MAX_LAUNCH_CHOICES);
     launch_order(b, ast, launch);
-    if (ast->repeated.text)
-        body_report(b, RULE_LAUNCH_ORDER, ast->repeated.span,
-                    strcmp(ast->repeated.text, "groups") == 0
-                        ? "'groups' is written twice"
-                        : "a launch has one order: 'with parent', or one 'after' with all that it "
-                          "waits for");
-    if (!launch->child) {
-        for (const struct ast_expr *e = ast->arguments; e; e = e->next)
-            body_value(b, e);
-        for (const struct ast_expr *e = ast->group_arguments; e; e = e->next)
-            body_value(b, e);
+    if (ast->repeated.text) report_repeated_clause(b, ast->repeated);
+    launch->choice = choose_child(b, ast->child, launch);
+    if (launch->child_count == 0) {
+        check_values(b, ast);
         return NULL;
     }
-    const struct kernel *child = launch->child, *parent = b->kernel->kernel;
-    if (check_port_count(b, launch, child->in_count, parent->in_count, "in-port"))
-        for (uint32_t i = 0; i < child->in_count; i++)
-            if (check_like(b, launch, &child->in[i], &parent->in[i]))
-                check_window(b, launch, &child->in[i], &parent->in[i]);
-    if (check_port_count(b, launch, child->out_count, parent->out_count, "out-port"))
-        for (uint32_t i = 0; i < child->out_count; i++)
-            check_like(b, launch, &child->out[i], &parent->out[i]);
+    if (launch->child_count == 1) launch->choice = NULL;
+    for (uint32_t i = 0; i < launch->child_count; i++)
+        check_ports(b, &launch->children[i]);
     convert_launch_arguments(b, ast, launch);
     launch_groups(b, ast, launch);
     return launch;
@@ -585,16 +723,17 @@ void body_launch(struct body *b, const struct ast_stmt *s, struct ks_list *out)
     struct body_event *event = s->launch->event.text ? declare_event(b, s, out) : NULL;
     if (!launch || b->failed) return;
     struct kernel_launches *launches = &b->kernel->kernel->launches;
-    launch->index = (uint32_t)launches->statements.count;
+    launch->index = kernel_launch_records(launches);
     launch->behind_barrier = b->kernel->barriers > 0;
     vec_push(b->arena, &launches->statements, launch);
-    add_launched_child(b, launch->child);
+    for (uint32_t i = 0; i < launch->child_count; i++)
+        add_launched_child(b, launch->children[i].kernel);
     struct ks *ks = ARENA_NEW(b->arena, struct ks);
     *ks = (struct ks){.kind = KS_LAUNCH,
                       .span = s->span,
                       .launch = launch,
                       .variable = event ? event->variable : NULL,
-                      .expr = join_expressions(b, launch, 0, count_expressions(launch))};
+                      .expr = join_launch(b, launch)};
     if (event) event->launch = launch;
     ks_append(out, ks);
 }

@@ -173,14 +173,24 @@ enum ast_stmt_kind {
 
 enum ast_qualifier { AST_PLAIN, AST_CONST, AST_STATE, AST_TABLE, AST_LOCAL };
 
-struct ast_launch {
-    struct ast_name kernel;
+/* The child that a launch starts, or two of which a condition chooses one. */
+struct ast_child {
+    struct ast_name kernel;          /* text NULL: there are two */
     struct ast_expr *type_arguments; /* see struct ast_node */
+    struct ast_expr *condition;      /* NULL: there is one */
+    struct ast_child *yes, *no;
+    struct span span;
+};
+
+struct ast_clause {
+    struct ast_name word; /* text NULL where absent */
     struct ast_expr *arguments;
-    struct ast_name groups; /* the word `groups`; text NULL where absent */
-    struct ast_expr *group_arguments;
-    struct ast_name order; /* with, after; text NULL where absent */
-    struct ast_expr *order_arguments;
+};
+
+struct ast_launch {
+    struct ast_child *child;
+    struct ast_expr *arguments;
+    struct ast_clause groups, from, order; /* order: `with` or `after` */
     struct ast_name repeated; /* the first clause of a kind that has come before; text NULL: none */
     struct ast_name event;    /* `event e = launch ...`; text NULL where absent */
 };

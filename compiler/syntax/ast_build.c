@@ -297,27 +297,45 @@ struct ast_stmt *ast_for(struct parser *ps, struct span span, struct ast_stmt *i
     return finish_stmt(ps, stmt);
 }
 
+struct ast_child *ast_child_kernel(struct parser *ps, const struct ast_node *kernel)
+{
+    struct ast_child *child = NEW(struct ast_child);
+    child->kernel = kernel->name;
+    child->type_arguments = kernel->type_arguments;
+    child->span = kernel->span;
+    return child;
+}
+
+struct ast_child *ast_child_choice(struct parser *ps, struct span span, struct ast_expr *condition,
+                                   struct ast_child *yes, struct ast_child *no)
+{
+    struct ast_child *child = NEW(struct ast_child);
+    child->condition = condition;
+    child->yes = yes;
+    child->no = no;
+    child->span = span;
+    return child;
+}
+
 struct ast_launch *ast_launch_clause(struct parser *ps, struct ast_launch *before,
                                      struct ast_name word, struct ast_expr *arguments)
 {
     struct ast_launch *launch = before ? before : NEW(struct ast_launch);
-    bool groups = strcmp(word.text, "groups") == 0;
-    struct ast_name *clause = groups ? &launch->groups : &launch->order;
-    if (clause->text) {
-        if (!launch->repeated.text) launch->repeated = word;
-        return launch;
-    }
-    *clause = word;
-    *(groups ? &launch->group_arguments : &launch->order_arguments) = arguments;
+    struct ast_clause *clause = strcmp(word.text, "groups") == 0 ? &launch->groups
+                                : strcmp(word.text, "from") == 0 ? &launch->from
+                                                                 : &launch->order;
+    if (!clause->word.text)
+        *clause = (struct ast_clause){word, arguments};
+    else if (!launch->repeated.text)
+        launch->repeated = word;
     return launch;
 }
 
-struct ast_launch *ast_launch(struct parser *ps, const struct ast_node *kernel,
+struct ast_launch *ast_launch(struct parser *ps, struct ast_child *child,
                               struct ast_expr *arguments, struct ast_launch *order)
 {
     struct ast_launch *launch = order ? order : NEW(struct ast_launch);
-    launch->kernel = kernel->name;
-    launch->type_arguments = kernel->type_arguments;
+    launch->child = child;
     launch->arguments = arguments;
     return launch;
 }

@@ -75,11 +75,14 @@ struct ast_stmt *ast_if(struct parser *ps, struct span span, struct ast_expr *co
                         struct ast_stmt *yes, struct ast_stmt *no);
 struct ast_stmt *ast_for(struct parser *ps, struct span span, struct ast_stmt *init,
                          struct ast_expr *condition, struct ast_expr *step, struct ast_stmt *body);
-/* Adds `groups`, `with` or `after` to the clauses before, or NULL. */
+struct ast_child *ast_child_kernel(struct parser *ps, const struct ast_node *kernel);
+struct ast_child *ast_child_choice(struct parser *ps, struct span span, struct ast_expr *condition,
+                                   struct ast_child *yes, struct ast_child *no);
+/* Adds `groups`, `from`, `with` or `after` to the clauses before, or NULL. */
 struct ast_launch *ast_launch_clause(struct parser *ps, struct ast_launch *before,
                                      struct ast_name word, struct ast_expr *arguments);
 /* `order` is a result of ast_launch_clause, or NULL. */
-struct ast_launch *ast_launch(struct parser *ps, const struct ast_node *kernel,
+struct ast_launch *ast_launch(struct parser *ps, struct ast_child *child,
                               struct ast_expr *arguments, struct ast_launch *order);
 struct ast_stmt *ast_launch_stmt(struct parser *ps, struct span span, struct ast_launch *launch);
 struct ast_stmt *ast_event_launch(struct parser *ps, struct span span, struct ast_expr *type,

@@ -51,8 +51,35 @@ static void print_dims(FILE *to, const struct ast_expr *dims)
     }
 }
 
+static void print_child(FILE *to, const struct ast_child *child)
+{
+    if (child->condition) {
+        fputc('(', to);
+        ast_print_expr(to, child->condition);
+        fputs(" ? ", to);
+        print_child(to, child->yes);
+        fputs(" : ", to);
+        print_child(to, child->no);
+        fputc(')', to);
+        return;
+    }
+    print_ast_name(to, child->kernel);
+    fputc('<', to);
+    print_exprs(to, child->type_arguments, ", ");
+    fputc('>', to);
+}
+
+static void print_launch_clause(FILE *to, const struct ast_clause *clause)
+{
+    if (!clause->word.text) return;
+    fputc(' ', to);
+    print_ast_name(to, clause->word);
+    fputc(' ', to);
+    print_exprs(to, clause->arguments, ", ");
+}
+
 /* Prints `format` with: %s a string, %n a struct ast_name, %e an expression, %l a list of them with
- * commas, %d dimensions, each in brackets, %t a type. Nothing for NULL. */
+ * commas, %d dimensions, each in brackets, %t a type, %c a child, %w a clause of a launch. Nothing for NULL. */
 static void put_parts(FILE *to, const char *format, va_list parts)
 {
     for (; *format; format++) {
@@ -64,6 +91,8 @@ static void put_parts(FILE *to, const char *format, va_list parts)
         case 's': fputs(va_arg(parts, const char *), to); break;
         case 'n': print_ast_name(to, va_arg(parts, struct ast_name)); break;
         case 'd': print_dims(to, va_arg(parts, const struct ast_expr *)); break;
+        case 'c': print_child(to, va_arg(parts, const struct ast_child *)); break;
+        case 'w': print_launch_clause(to, va_arg(parts, const struct ast_clause *)); break;
         case 'l': print_exprs(to, va_arg(parts, const struct ast_expr *), ", "); break;
         case 't': {
             const struct ast_type *type = va_arg(parts, const struct ast_type *);
@@ -174,11 +203,9 @@ static void print_stmts(FILE *to, int level, const struct ast_stmt *stmt);
 static void print_launch(FILE *to, int level, const struct ast_stmt *stmt)
 {
     const struct ast_launch *launch = stmt->launch;
-    const char *blank = launch->order.text ? " " : "", *gap = launch->groups.text ? " " : "";
     print_declarators(to, level, "event", stmt->type, stmt->declarators);
-    put_line(to, level, "launch %n<%l>(%l)%s%n%s%l%s%n%s%l", launch->kernel, launch->type_arguments,
-             launch->arguments, gap, launch->groups, gap, launch->group_arguments, blank,
-             launch->order, blank, launch->order_arguments);
+    put_line(to, level, "launch %c(%l)%w%w%w", launch->child, launch->arguments, &launch->groups,
+             &launch->from, &launch->order);
 }
 
 static const char *stmt_text(enum ast_stmt_kind kind)

@@ -27,6 +27,7 @@ struct parser;
     struct ast_expr *expr;
     struct ast_stmt *stmt;
     struct ast_launch *launch;
+    struct ast_child *child;
     struct ast_node *node;
     struct ast_net *net;
     struct ast_check *check;
@@ -117,6 +118,7 @@ static struct ast_name no_name(void);
 %type <stmts> statements
 %type <stmt> block statement declaration for_init
 %type <launch> launch order
+%type <child> child
 %type <nets> net_statements
 %type <net> net_block net_statement net_for_init
 %type <buffers> buffers
@@ -341,7 +343,11 @@ declaration: TYPE dims inits ';'                    { struct ast_type *type = as
            | "table" type inits ';'                 { $$ = ast_declare(ps, @$, AST_TABLE, $type, $inits.first); }
            | "local" type inits ';'                 { $$ = ast_declare(ps, @$, AST_LOCAL, $type, $inits.first); }
            ;
-launch: "launch" element_ref '(' args_opt ')' order { $$ = ast_launch(ps, $element_ref, $args_opt.first, $order); } ;
+launch: "launch" child '(' args_opt ')' order       { $$ = ast_launch(ps, $child, $args_opt.first, $order); } ;
+child: element_ref                                  { $$ = ast_child_kernel(ps, $element_ref); }
+     | '(' or_else[if] '?' child[yes] ':' child[no] ')'
+                                                    { $$ = ast_child_choice(ps, @$, $if, $yes, $no); }
+     ;
 order: %empty                                       { $$ = NULL; }
      | order[before] IDENT args                     { $$ = ast_launch_clause(ps, $before, $IDENT, $args.first); }
      ;

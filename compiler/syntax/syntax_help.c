@@ -350,6 +350,11 @@ void syntax_help_add(struct parser *ps, const struct syntax_error *error, struct
     case '>':
     case '=': help_operator(ps, error, diag); return;
     case '(': help_opening(ps, error, diag); return;
+    case '?':
+        if (ps->statement_count > 1 && ps->statement[0].kind == TOKEN_LAUNCH)
+            diag_help(diag, "a choice between children, and one within another, stands in "
+                            "parentheses: launch (a ? b : (c ? d : e))(...)");
+        return;
     case '{':
         if (error->in_body && syntax_error_expects(error, "a number"))
             diag_help(diag, "braces initialise what is declared; elsewhere a struct or a vector is "

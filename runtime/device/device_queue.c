@@ -45,6 +45,10 @@ struct prt_device_queue {
     const struct container_output *outputs;    /* of the node */
 
     uint8_t *cache; /* the entries */
+    /* By interface: the interfaces of the children that its kernel may start; NULL: it is not in these trees. */
+    uint8_t **interfaces;
+    uint8_t *interface_blocks;
+    bool code_written; /* the interfaces have the addresses of code */
     struct entry_mark *marks;
     uint64_t stride_bytes, capacity, used;
     struct level *levels; /* of all levels, or one where no firing is interrupted */
@@ -212,6 +216,79 @@ static bool allocate_cache(struct prt_device_queue *q)
     return q->cache != NULL && q->marks != NULL;
 }
 
+/* Is the kernel in the trees of the root?  Children are there for all nodes. */
+static bool is_in_trees(const struct prt_device_queue *q, const struct container_interface *f)
+{
+    return f == q->root || f->node == CONTAINER_NONE;
+}
+
+/* Writes the interface of a child as a launch that says nothing of its own (lang/kernel_abi.h), without its code. */
+static void write_interface(const struct container_interface *child, uint32_t site,
+                            const uint8_t *defaults, uint64_t stride_bytes, uint8_t *to)
+{
+    struct kernel_launch made = {
+        .site = site, .groups = 1, .group_end = child->work_groups, .timestamp = UINT64_MAX};
+    memset(to, 0, (size_t)stride_bytes);
+    memcpy(to, &made, sizeof made);
+    memcpy(to + child->arguments_offset_bytes, defaults, child->arguments_bytes);
+}
+
+/* Where the defaults of each child are in the container; NULL: out of memory. */
+static const uint8_t **find_defaults(const struct prt_container *c)
+{
+    const uint8_t **of = calloc((size_t)c->interface_count, sizeof *of);
+    const uint8_t *at = (const uint8_t *)c->defaults + c->pipeline->arguments_bytes;
+    for (uint32_t i = 0; of != NULL && i < c->interface_count; i++) {
+        if (c->interfaces[i].node != CONTAINER_NONE) continue;
+        of[i] = at;
+        at += c->interfaces[i].arguments_bytes;
+    }
+    return of;
+}
+
+bool prt_device_queue_write_interfaces(const struct prt_container *c, uint64_t stride_bytes,
+                                       uint8_t *to)
+{
+    const uint8_t **defaults = find_defaults(c);
+    for (uint32_t i = 0; defaults != NULL && i < c->launch_count; i++) {
+        const struct container_launch *launch = &c->launches[i];
+        uint32_t site = i - c->interfaces[launch->parent].first_launch;
+        write_interface(&c->interfaces[launch->child], site, defaults[launch->child], stride_bytes,
+                        to + i * stride_bytes);
+    }
+    bool written = defaults != NULL;
+    free(defaults);
+    return written;
+}
+
+/* The scheduler's part of all launches: the interfaces of all children that kernels in the trees may start. */
+static bool allocate_interfaces(struct prt_device_queue *q)
+{
+    const struct prt_container *c = q->container;
+    uint64_t count = 0, bytes;
+    for (uint32_t i = 0; i < c->interface_count; i++)
+        if (is_in_trees(q, &c->interfaces[i])) count += c->interfaces[i].launch_count;
+    if (__builtin_mul_overflow(count, q->stride_bytes, &bytes) || bytes > SIZE_MAX / 4)
+        return false;
+    q->interfaces = array_allocate(c->interface_count, sizeof *q->interfaces);
+    q->interface_blocks = aligned_alloc(ENTRY_ALIGNMENT, (size_t)bytes);
+    const uint8_t **defaults = find_defaults(c);
+    bool made = q->interfaces != NULL && q->interface_blocks != NULL && defaults != NULL;
+    uint8_t *to = q->interface_blocks;
+    for (uint32_t i = 0; made && i < c->interface_count; i++) {
+        const struct container_interface *f = &c->interfaces[i];
+        if (!is_in_trees(q, f)) continue;
+        q->interfaces[i] = to;
+        for (uint32_t site = 0; site < f->launch_count; site++, to += q->stride_bytes) {
+            const struct container_launch *launch = &c->launches[f->first_launch + site];
+            write_interface(&c->interfaces[launch->child], site, defaults[launch->child],
+                            q->stride_bytes, to);
+        }
+    }
+    free(defaults);
+    return made;
+}
+
 static bool allocate_schedule(struct prt_device_queue *q, const struct devdesc *device)
 {
     const struct prt_container *c = q->container;
@@ -284,8 +361,8 @@ static bool allocate_queue(struct prt_device_queue *q, const struct devdesc *dev
         return false;
     measure_interfaces(q);
     return measure_aside(q, &aside_bytes, &aside_packets) && allocate_levels(q, aside_bytes) &&
-           allocate_origins(q, aside_packets) && allocate_cache(q) && allocate_indices(q) &&
-           allocate_schedule(q, device);
+           allocate_origins(q, aside_packets) && allocate_cache(q) && allocate_interfaces(q) &&
+           allocate_indices(q) && allocate_schedule(q, device);
 }
 
 enum prt_status prt_device_queue_create(const struct prt_container *container, uint32_t root,
@@ -328,6 +405,8 @@ void prt_device_queue_destroy(struct prt_device_queue *q)
     free(q->registers);
     free(q->indices);
     free(q->cache);
+    free(q->interfaces);
+    free(q->interface_blocks);
     free(q->marks);
     free(q->levels);
     free(q->aside);
@@ -500,6 +579,7 @@ static enum kernel_status append_own(struct activation *a, uint32_t o)
 /* A firing that is to be executed. */
 struct firing_of {
     uint32_t interface; /* of its kernel */
+    kernel_entry run;   /* its code */
     const void *arguments;
     uint32_t level, node;   /* node: in the schedule */
     uint32_t group, groups; /* of a child: which work-group of its launch, of so many */
@@ -562,11 +642,13 @@ static enum kernel_status run_launch(struct activation *a)
     assert(entry->site < a->interface->launch_count);
     const struct container_launch *site = &c->launches[a->interface->first_launch + entry->site];
     const struct container_interface *child = &c->interfaces[site->child];
-    kernel_entry run = q->entries_of[site->child].run;
-    memcpy(&entry->kernel, &run, sizeof entry->kernel);
+    kernel_entry run;
+    memcpy(&run, &entry->kernel, sizeof run);
+    assert(run == q->entries_of[site->child].run);
     entry->event = number;
     entry->level = (uint16_t)(a->level + 1);
-    assert(entry->groups >= 1 && entry->groups <= child->work_groups);
+    assert(entry->first_group <= child->group_offset && entry->groups >= 1 &&
+           entry->groups <= child->work_groups - entry->first_group);
     for (uint32_t group = 0; group < entry->groups; group++) {
         if (++q->launched > q->root->tree)
             return fail_at_site(q, site->parent, entry->site, KERNEL_FAULT_TREE, q->launched,
@@ -576,11 +658,12 @@ static enum kernel_status run_launch(struct activation *a)
         q->marks[index] = (struct entry_mark){.node = first};
         enum kernel_status status =
             run_firing(q, (struct firing_of){.interface = site->child,
+                                             .run = run,
                                              .arguments = (const uint8_t *)entry +
                                                           child->arguments_offset_bytes,
                                              .level = a->level + 1,
                                              .node = node,
-                                             .group = group,
+                                             .group = entry->first_group + group,
                                              .groups = entry->groups});
         if (status != KERNEL_OK) return status;
     }
@@ -616,7 +699,7 @@ static uint64_t cost_of(const struct activation *a)
     return cost;
 }
 
-static enum kernel_status call_body(struct activation *a, const void *arguments)
+static enum kernel_status call_body(struct activation *a, kernel_entry run, const void *arguments)
 {
     struct prt_device_queue *q = a->queue;
     const struct level *level = current_level(q, a->level);
@@ -639,7 +722,7 @@ static enum kernel_status call_body(struct activation *a, const void *arguments)
                                  .fault = q->fault,
                                  .warp_cycles = counted ? level->warp_cycles : NULL,
                                  .origins = tells_origins(q) ? level->origins : NULL};
-    return prt_kernel_call(q->object, q->entries_of[number].run, &batch);
+    return prt_kernel_call(q->object, run, &batch);
 }
 
 static enum kernel_status run_firing(struct prt_device_queue *q, struct firing_of firing)
@@ -652,13 +735,14 @@ static enum kernel_status run_firing(struct prt_device_queue *q, struct firing_o
                            .node = firing.node};
     uint64_t room = firing.level < q->root->nesting ? q->capacity - q->used : 0;
     a.list = (struct kernel_launch_list){.entries = (uint8_t *)entry_at(q, q->used),
+                                         .interfaces = q->interfaces[firing.interface],
                                          .stride_bytes = q->stride_bytes,
                                          .capacity = f->launches < room ? f->launches : room,
                                          .group = firing.group,
                                          .groups = firing.groups,
                                          .done = ask_done};
     place_outputs(&a);
-    enum kernel_status status = call_body(&a, firing.arguments);
+    enum kernel_status status = call_body(&a, firing.run, firing.arguments);
     if (a.failed != KERNEL_OK) return a.failed;
     if (status != KERNEL_OK) q->fault->level = firing.level;
     if (status == KERNEL_FAULT_LAUNCHES) return explain_launches(&a);
@@ -675,6 +759,23 @@ static enum kernel_status run_firing(struct prt_device_queue *q, struct firing_o
 }
 
 /* ---- dispatches ---- */
+
+/* The code has been loaded when the first dispatch comes. */
+static void write_code(struct prt_device_queue *q)
+{
+    const struct prt_container *c = q->container;
+    if (q->code_written) return;
+    for (uint32_t i = 0; i < c->interface_count; i++) {
+        if (!is_in_trees(q, &c->interfaces[i])) continue;
+        for (uint32_t site = 0; site < c->interfaces[i].launch_count; site++) {
+            uint32_t child = c->launches[c->interfaces[i].first_launch + site].child;
+            memcpy(q->interfaces[i] + site * q->stride_bytes +
+                       offsetof(struct kernel_launch, kernel),
+                   &q->entries_of[child].run, sizeof(kernel_entry));
+        }
+    }
+    q->code_written = true;
+}
 
 static void schedule_recorded(struct prt_device_queue *q)
 {
@@ -724,9 +825,11 @@ static enum kernel_status run_outermost(struct prt_device_queue *q)
         prt_launch_open(q->schedule, PRT_LAUNCH_NONE, PRT_LAUNCH_WITH_PARENT, q->root->launches, 0);
     uint32_t root = (uint32_t)(q->root - q->container->interfaces);
     prt_launch_name(q->schedule, node, root);
-    enum kernel_status status = run_firing(
-        q, (struct firing_of){
-               .interface = root, .arguments = object->arguments, .node = node, .groups = 1});
+    enum kernel_status status = run_firing(q, (struct firing_of){.interface = root,
+                                                                 .run = q->entries_of[root].run,
+                                                                 .arguments = object->arguments,
+                                                                 .node = node,
+                                                                 .groups = 1});
     return status == KERNEL_OK ? settle_outputs(q) : status;
 }
 
@@ -748,6 +851,7 @@ enum kernel_status prt_device_queue_execute(struct prt_device_queue *q,
 {
     uint64_t nodes = q->root->tree + 1;
     enum kernel_status status = KERNEL_OK;
+    write_code(q);
     q->object = object;
     q->in = in;
     q->windows = object->windows != NULL ? windows : NULL;

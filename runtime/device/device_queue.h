@@ -2,8 +2,9 @@
 /*
  * device_queue: kernels that launch kernels (lang/device_queue.md).
  *
- * A device queue belongs to one stage whose firings launch.  Its cache is an array of entries (struct
- * kernel_launch and arguments) in the device's memory.  A firing appends its launches to it; what
+ * A device queue belongs to one stage whose firings launch.  Its cache, in the device's memory, has for each child that a
+ * `launch` statement may start an interface (struct kernel_launch and default arguments), which the queue writes, and an array
+ * of entries of the same form.  A firing appends its launches to it, each the interface of its child with what it updates; what
  * has been launched is executed deepest first, in order, so the entries that are there at one time
  * are a stack: those of the firings on the path from the outermost one to the present one.  Their
  * number is proven when the container is loaded (verify/verify_launches.c), and against the device
@@ -28,6 +29,11 @@
 #include "runtime/load/image.h"
 
 struct prt_device_queue;
+
+/* Writes the interface of each record of LAUNCHES, in order, every `stride_bytes`, with 0 for the address of its code.
+ * False: out of memory. */
+bool prt_device_queue_write_interfaces(const struct prt_container *container, uint64_t stride_bytes,
+                                       uint8_t *to);
 
 /* For the node that interface `root` belongs to. */
 enum prt_status prt_device_queue_create(const struct prt_container *container, uint32_t root,

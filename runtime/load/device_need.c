@@ -36,21 +36,25 @@ static uint64_t need_aside(const struct prt_container *c, const struct container
 
 static uint64_t need_of_queue(const struct prt_container *c, const struct devdesc *device)
 {
-    uint64_t entry = 0, bytes = 0;
+    uint64_t entry = 0, bytes = 0, saved = 0;
     bool asks = false;
     for (uint32_t i = 0; i < c->interface_count; i++) {
         const struct container_interface *f = &c->interfaces[i];
         if (f->entry_bytes > entry) entry = f->entry_bytes;
         saturating_increase(&bytes, saturating_align(packed_bytes(f->group), BLOCK_BYTES));
-        asks = asks || (f->flags & CONTAINER_INTERFACE_ASKS) != 0;
+        if ((f->flags & CONTAINER_INTERFACE_ASKS) == 0) continue;
+        asks = true;
+        if (f->local_bytes > saved) saved = f->local_bytes;
     }
-    saturating_increase(
-        &bytes,
-        saturating_multiply(entry, c->interface_count > 0 ? device->device_queue_entries : 0));
+    uint64_t entries = c->interface_count > 0 ? device->device_queue_entries : 0;
+    saturating_increase(&bytes, saturating_multiply(entry, entries + c->launch_count));
     for (uint32_t i = 0; asks && i < c->interface_count; i++) {
         const struct container_interface *f = &c->interfaces[i];
         if (f->node != CONTAINER_NONE)
-            saturating_increase(&bytes, saturating_multiply(need_aside(c, f), f->nesting + 1));
+            saturating_increase(
+                &bytes, saturating_multiply(
+                            saturating_add(need_aside(c, f), saturating_align(saved, BLOCK_BYTES)),
+                            f->nesting + 1));
     }
     return bytes;
 }

@@ -348,9 +348,12 @@ static enum prt_status check_images(struct reading *reading)
 static enum prt_status check_arguments(struct reading *reading)
 {
     const struct prt_container *c = reading->container;
-    uint64_t bytes = c->pipeline->arguments_bytes;
-    CHECK(reading->sections[CONTAINER_DEFAULTS].size_bytes == bytes, DEFAULTS, 0,
-          "has another size than the block of arguments");
+    uint64_t bytes = c->pipeline->arguments_bytes, all = bytes;
+    for (uint32_t i = 0; i < c->interface_count; i++)
+        if (c->interfaces[i].node == CONTAINER_NONE)
+            saturating_increase(&all, c->interfaces[i].arguments_bytes);
+    CHECK(reading->sections[CONTAINER_DEFAULTS].size_bytes == all, DEFAULTS, 0,
+          "has another size than the blocks of arguments");
     for (uint32_t i = 0; i < c->argument_count; i++) {
         const struct container_argument *a = &c->arguments[i];
         CHECK(is_string(c, a->name) && is_string(c, a->type_text) && is_string(c, a->shape),

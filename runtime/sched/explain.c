@@ -58,7 +58,7 @@ static void describe_fault_cause(const struct core_fault *f, const char *where, 
                  fault->index, plural((uint64_t)fault->index), where, fault->bound);
         break;
     case KERNEL_FAULT_GROUPS:
-        snprintf(out, size, "launched %" PRId64 " work-groups%s, declared 1 to %" PRIu64,
+        snprintf(out, size, "launched %" PRId64 " work-groups%s, allowed 1 to %" PRIu64,
                  fault->index, where, fault->bound);
         break;
     case KERNEL_FAULT_FOREIGN:

@@ -37,10 +37,18 @@ static enum prt_status verify_entry(const struct prt_container *c, uint32_t i,
     CHECK(f->arguments_bytes <= ARGUMENTS_MAX, INTERFACES, i,
           "'%s' has %" PRIu64 " bytes of arguments", interface_title(c, i), f->arguments_bytes);
     CHECK(f->entry_bytes == begin + (f->arguments_bytes + 63) / 64 * 64 &&
-              f->arguments_offset_bytes == begin &&
-              f->event_offset_bytes == offsetof(struct kernel_launch, event) &&
-              f->local_offset_bytes == 0,
+              f->arguments_offset_bytes == begin,
           INTERFACES, i, "the entry of '%s' is not laid out as entries are", interface_title(c, i));
+    CHECK(f->event_offset_bytes == offsetof(struct kernel_launch, event), INTERFACES, i,
+          "the entry of '%s' has its event at %" PRIu32
+          ": the device looks for it at %zu, before it "
+          "knows the child",
+          interface_title(c, i), f->event_offset_bytes, offsetof(struct kernel_launch, event));
+    CHECK(f->local_offset_bytes == 0, INTERFACES, i,
+          "local memory of '%s' begins at %" PRIu32
+          ": a work-group has all of a compute unit's, from "
+          "0 on",
+          interface_title(c, i), f->local_offset_bytes);
     uint64_t plane = (uint64_t)f->group[0] * f->group[1];
     CHECK(plane >= 1 && plane <= INDEX_ITEMS_MAX && f->group[2] >= 1 &&
               plane * f->group[2] <= INDEX_ITEMS_MAX,
@@ -51,10 +59,14 @@ static enum prt_status verify_entry(const struct prt_container *c, uint32_t i,
           interface_title(c, i), f->firing_warps, items, lanes);
     CHECK(f->work_groups >= 1 && f->work_groups <= CONTAINER_WORK_GROUPS_MAX, INTERFACES, i,
           "a launch of '%s' has no work-groups, or too many", interface_title(c, i));
-    CHECK(f->global_offset == 0 && f->group_offset == 0, INTERFACES, i,
-          "a launch of '%s' does not begin with work-group 0", interface_title(c, i));
+    CHECK(f->group_offset < f->work_groups, INTERFACES, i,
+          "a launch of '%s' may begin with work-group %" PRIu32 ", and has %" PRIu32,
+          interface_title(c, i), f->group_offset, f->work_groups);
+    CHECK(f->global_offset == f->group_offset * items, INTERFACES, i,
+          "work-group %" PRIu32 " of '%s' does not begin with work-item %" PRIu32, f->group_offset,
+          interface_title(c, i), f->global_offset);
     /* equivalent: neither of its parts needs the other */
-    CHECK((f->launches > 0) == (f->launch_count > 0) && f->launches <= CONTAINER_TREE_MAX,
+    CHECK((f->launches > 0) == (f->launch_count > 0) && f->launches <= CONTAINER_EVENTS_MAX,
           INTERFACES, i, "'%s' has %" PRIu64 " launches a firing and %" PRIu32 " places for them",
           interface_title(c, i), f->launches, f->launch_count);
     return PRT_OK;

@@ -159,7 +159,7 @@ pipeline main(in i32 x, out i32 y) { x -> spread -> y; }
 END
 "$PIPEC" range.pipe -o range.pbc
 "$PIPERUN" -q --trace=trace.json --stats=json:range.json range.pbc x=x.csv y=null 2>err && echo "not ok 0 work-groups are a fault"
-grep -q 'launched 0 work-groups in firing 1, declared 1 to 8 \[groups-out-of-range\]' err && echo "ok 0 work-groups are a fault"
+grep -q 'launched 0 work-groups in firing 1, allowed 1 to 8 \[groups-out-of-range\]' err && echo "ok 0 work-groups are a fault"
 printf '8\n3\n' >range.csv
 "$PIPERUN" -q --trace=trace.json --stats=json:range.json range.pbc x=range.csv y=range.out.csv
 section range.json >queue
@@ -171,6 +171,30 @@ same "a slice for each" "$(grep -c '"name": "part"' trace.json)" 11
 same "they start once a launch" "$(figure queue launch_cycles)" $((2 * (100 + 2400)))
 same "in the order of their numbers" "$(tr '\n' ' ' <range.out.csv)" "0 1 2 3 4 5 6 7 0 1 2 "
 "$PIPEC" inspect range.pipe | grep -q 'part (up to 8 work-groups) with parent' && echo "ok inspect shows how many"
+
+# A choice is one launch and one entry of the queue; each child that it starts is counted by itself.
+cat >choice.pipe <<'END'
+child kernel none(in i32 x, out i32 y; i32 v) { if (v < 0) y <- v; }
+child kernel some(in i32 x, out i32 y; i32 v, i32 k = 10) groups 8 { y <- v * k + item.group; }
+kernel choose(in i32 x, out i32 y push ..8) { launch (x > 2 ? some : none)(x); }
+pipeline main(in i32 x, out i32 y) { x -> choose -> y; }
+END
+printf '1\n2\n3\n4\n5\n' >choice.csv
+for device in cpu sim1 sim16; do
+    "$PIPEC" --device=$device choice.pipe -o $device.pbc
+    "$PIPERUN" -q $device.pbc x=choice.csv y=$device.csv
+done
+"$PIPERUN" -q --device=null sim16.pbc x=choice.csv y=null && echo "ok without kernels nothing is launched"
+"$PIPERUN" -q --stats=json:choice.json sim16.pbc x=choice.csv y=null
+section choice.json >queue
+same "each choice is a launch" "$(figure queue launches)" 5
+same "the child that is started is counted" "$(child choice.json some launches) $(child choice.json none launches)" "3 2"
+same "the packets of what was chosen" "$(tr '\n' ' ' <sim16.csv)" "30 40 50 "
+for device in cpu sim1; do
+    same "the same on $device" "$(cat $device.csv)" "$(cat sim16.csv)"
+done
+"$PIPEC" inspect choice.pipe | grep -q 'some (up to 8 work-groups) or none with parent' && echo "ok inspect shows the choice"
+"$PIPEC" inspect choice.pipe | grep -q 'choose: up to 8 in the tree of a firing, 1 level; 1 entry of the device queue' && echo "ok one entry"
 
 # A child begins after what its parent executes before the launch: so many rounds, at 3 cycles each.
 work() { # BEFORE AFTER CHILD: rounds

@@ -365,9 +365,7 @@ static int32_t run_launching(uint32_t number, const struct kernel_batch *batch)
     atomic_fetch_add(&now.fired[f->node], 1);
     atomic_fetch_add(&now.summed[f->node], mixed(batch->first_firing));
     if (f->launch_count == 0 || list->capacity == 0) return KERNEL_OK;
-    struct kernel_launch launch = {.site = 0, .groups = 1};
-    memset(list->entries, 0, list->stride_bytes);
-    memcpy(list->entries, &launch, sizeof launch);
+    memcpy(list->entries, list->interfaces, list->stride_bytes);
     list->count = 1;
     return KERNEL_OK;
 }

@@ -161,6 +161,11 @@ make_work_groups() {
     printf 'child kernel g(in u8 x, out u8 y) groups %s { if (x > 1) y <- x; }\n' "$1"
     printf 'kernel k(in u8 x, out u8 y) { launch g() groups %s; }\n%s\n' "$1" "$M"
 }
+make_choices() {
+    arms='c'
+    for i in $(seq 2 "$1"); do arms="(x > $i ? c : $arms)"; done
+    launching '' "launch $arms(1);"
+}
 make_nesting() { launching "nesting $1" 'launch c(1);'; }
 make_waits() {
     launching '' "
@@ -179,6 +184,7 @@ make_chain() {
 edge launches 65536 too-large
 edge work_groups 65536 too-large
 edge tree $((1 << 20)) too-large
+edge choices 16 too-large
 edge nesting 256 too-large
 edge waits 8 too-large
 edge child_arguments 512 too-large

@@ -78,7 +78,8 @@ enum tree_kind {
     S_STOP,
     S_INIT,
     S_FINISH,
-    S_LAUNCH, /* `name`, parameters `a`, arguments `b`, what it waits for `c`; the event is `d`'s name */
+    S_LAUNCH, /* T_CHILD `a`, arguments from `b` on; T_RANGE `c`: work-groups, the first one; the event is `d`'s name */
+    T_CHILD, /* `name`, parameters from `a` on; or, without a name, `b` ? `c` : `d`, which are T_CHILD */
     /* nets */
     N_BUFFER, /* type `d`, declarators from `a` on; attributes in `c` of each */
     N_CHAIN,  /* nodes from `a` on */
@@ -378,8 +379,8 @@ struct graph {
     size_t channel_count, channel_room;
 };
 /* `values`: NAME=VALUE of run-time arguments and parameters. */
-struct node *kahn_child(struct frame *frame,
-                        struct tree *launch); /* the kernel, with its parameters */
+/* The kernel of a T_CHILD with a name, with its parameters. */
+struct node *kahn_child(struct frame *frame, struct tree *child);
 struct graph *kahn_graph(const char *pipeline, char **values, size_t count);
 void kahn_items(struct tree *items); /* of the program, before anything is looked up */
 bool node_has_finish(const struct node *node);

@@ -248,17 +248,32 @@ static void run_group(const struct firing *launched, const struct node *child,
     free_outs(node, &firing);
 }
 
+/* The numbers of the work-groups: [first, end). */
+static void set_groups(struct frame *frame, const struct tree *numbers, const struct node *child,
+                       int line, struct firing *firing)
+{
+    int64_t most = child->groups == UINT64_MAX ? 1 : (int64_t)child->groups, groups = 1, first = 0;
+    if (numbers->a) groups = (int32_t)eval_to(frame, numbers->a, type_scalar(I32)).bits;
+    if (numbers->b) first = (int32_t)eval_to(frame, numbers->b, type_scalar(I32)).bits;
+    if (first < 0 || first >= most) kahn_fault(line, "index-out-of-range");
+    if (groups < 1 || groups > most - first) kahn_fault(line, "groups-out-of-range");
+    firing->work_group = (int32_t)first;
+    firing->work_groups = (int32_t)groups;
+}
+
 static void launch(struct frame *frame, struct tree *s)
 {
     struct firing *parent = frame->firing;
-    struct node *child = kahn_child(frame, s);
+    struct tree *named = s->a;
+    while (!named->name)
+        named = eval_truth(frame, named->b) ? named->c : named->d;
+    struct node *child = kahn_child(frame, named);
     struct firing firing = {.node = parent->node,
                             .ports = child->ports,
                             .in_count = child->in_count,
                             .level = parent->level + 1,
                             .total = parent->total,
                             .group = child->group,
-                            .work_groups = 1,
                             .most_launches = child->launches};
     if (++parent->launched > parent->most_launches) kahn_fault(s->line, "launches-exceeded");
     if (firing.level > parent->node->nesting) kahn_fault(s->line, "nesting-exceeded");
@@ -279,12 +294,10 @@ static void launch(struct frame *frame, struct tree *s)
                 .kind = B_VARIABLE, .name = p->a->name, .type = type, .at = at, .owned = true});
         if (argument) argument = argument->next;
     }
-    if (s->c) firing.work_groups = (int32_t)eval_to(frame, s->c, type_scalar(I32)).bits;
-    if (firing.work_groups < 1 || (uint64_t)firing.work_groups > child->groups)
-        kahn_fault(s->line, "groups-out-of-range");
+    set_groups(frame, s->c, child, s->line, &firing);
     struct launch *made = kahn_alloc(sizeof *made);
     made->outs = kahn_alloc((parent->node->out_elements + 1) * sizeof *made->outs);
-    for (; firing.work_group < firing.work_groups; firing.work_group++)
+    for (int32_t i = 0; i < firing.work_groups; i++, firing.work_group++)
         run_group(&firing, child, &names, s->line, made);
     for (uint32_t i = 0; i < parent->node->out_elements; i++)
         made->appended |= made->outs[i].count > 0;

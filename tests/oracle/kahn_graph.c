@@ -322,7 +322,7 @@ static struct node *made_kernel(struct tree *item, struct frame *inner)
     return node;
 }
 
-struct node *kahn_child(struct frame *frame, struct tree *launch)
+struct node *kahn_child(struct frame *frame, struct tree *named)
 {
     static struct child {
         struct tree *item;
@@ -332,12 +332,12 @@ struct node *kahn_child(struct frame *frame, struct tree *launch)
     enum { PORTS_MAX = 64 };
     const struct type *bound_types[PORTS_MAX] = {NULL};
     const struct firing *firing = frame->firing;
-    struct tree *item = kahn_item(launch->name, frame->library);
+    struct tree *item = kahn_item(named->name, frame->library);
     struct frame inner = {.library = item->library};
     uint32_t in = 0, out = 0, i = 0, launcher_ins = firing->in_count;
     for (struct tree *t = item->a->b; t && i < PORTS_MAX; t = t->next)
         bound_types[i++] = firing->ports[t->flags ? launcher_ins + out++ : in++].type;
-    bind_parameters(frame, &inner, item->a, launch->a, bound_types);
+    bind_parameters(frame, &inner, item->a, named->a, bound_types);
     for (struct child *c = children; c; c = c->next) {
         bool same = c->item == item;
         for (size_t n = 0; n < inner.count && same; n++)

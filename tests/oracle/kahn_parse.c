@@ -428,17 +428,39 @@ static struct tree *parameters(void)
     return first;
 }
 
+/* A kernel, or (condition ? child : child). */
+static struct tree *launched(void)
+{
+    struct tree *t = tree(T_CHILD);
+    if (!take("(")) {
+        t->name = name();
+        t->a = parameters();
+        return t;
+    }
+    t->b = binary(1);
+    need("?");
+    t->c = launched();
+    need(":");
+    t->d = launched();
+    need(")");
+    return t;
+}
+
 static struct tree *launch(const char *event)
 {
     struct tree *t = tree(S_LAUNCH);
     need("launch");
-    t->name = name();
-    t->a = parameters();
+    t->a = launched();
     need("(");
     t->b = list_until(")");
+    t->c = tree(T_RANGE);
     while (!is(";")) {
         if (take("groups")) {
-            t->c = expression();
+            t->c->a = expression();
+            continue;
+        }
+        if (take("from")) {
+            t->c->b = expression();
             continue;
         }
         if (!take("with")) need("after");

@@ -696,16 +696,22 @@ class Program(Special):
             body.places += [Place("item.group", SCALAR["i32"]), Place("item.groups", SCALAR["i32"])]
         body.statements(rng.randint(0, 1), 1)
         emits = [f"if ({body.condition(2)}) y <- {body.expression(kind, 2)};" for _ in range(rng.randint(1, 2))]
-        self.items.append(f"child kernel {leaf}(in {stream.type} x, out {kind} y; i32 depth, i32 value){f' groups {groups}' if groups else ''} {{\n"
+        self.items.append(f"child kernel {leaf}(in {stream.type} x, out {kind} y; i32 depth, i32 value = {rng.randint(-9, 9)}){f' groups {groups}' if groups else ''} {{\n"
                           + "\n".join(body.lines + ["    " + e for e in emits]) + "\n}")
         body.places = seen
-        self.items.append(f"child kernel {tree}(in {stream.type} x, out {kind} y; i32 depth, i32 value) launches 2 {{\n"
+        def started(other):  # the child of a launch, and its arguments
+            value = f", {body.expression(SCALAR['i32'], 1)}" if rng.random() < 0.7 else ""
+            child = f"(({body.condition(1)}) ? {leaf} : {tree})" if rng.random() < 0.4 else other
+            return f"{child}(depth - 1{value})"
+        self.items.append(f"child kernel {tree}(in {stream.type} x, out {kind} y; i32 depth, i32 value = {rng.randint(-9, 9)}) launches 2 {{\n"
                           f"    if (depth == 0) {{\n        y <- ({kind})value;\n        return;\n    }}\n"
-                          f"    launch {tree}(depth - 1, value * 3);\n"
+                          f"    launch {started(tree)};\n"
                           f"    if (({body.expression(SCALAR['i32'], 1)} & 1) == 0)\n"
-                          f"        launch {tree}(depth - 1, {body.expression(SCALAR['i32'], 1)});\n}}")
+                          f"        launch {started(tree)};\n}}")
         levels = rng.randint(1, 3)
         count = f" groups 1 + ({body.expression(SCALAR['i32'], 1)} & {groups - 1})" if groups and rng.random() < 0.8 else ""
+        if groups == 4 and rng.random() < 0.4:
+            count = f" groups 1 + ({body.expression(SCALAR['i32'], 1)} & 1) from {body.expression(SCALAR['i32'], 1)} & 2"
         order = rng.choice(["", " with parent", " after group", " after parent"])
         self.items.append(f"kernel {name}(in {stream.type} x, out {kind} y) nesting {levels + 1} {{\n"
                           f"    i32 depth = {levels};\n    i32 value = 11;\n    launch {leaf}(depth, 7){count}{order};\n"

@@ -232,6 +232,8 @@ class Special:
         body.put(f"event two = launch {second}({hint()}) after one;")
         if rng.random() < 0.4:
             body.put(f"launch {first}({hint()}) after one, two;")
+        if rng.random() < 0.4:
+            body.put(f"launch (done(one) ? {first} : {second})({hint()}) after one;")
         body.put(f"if ({rng.choice(['', '!'])}done(one)) launch {second}({hint()}) after two;")
         if rng.random() < 0.5:
             body.put(f"y <- {body.expression(kind, 1)};")

@@ -530,13 +530,26 @@ static void put_switch(struct body_writer *w, int depth)
     put(w, "}\n");
 }
 
+static void put_child(struct body_writer *w)
+{
+    if (random_draw(&w->random, 0, 2) > 0) {
+        put(w, "leaf");
+        return;
+    }
+    put(w, "(");
+    put_condition(w, 1);
+    put(w, " ? leaf : twig)");
+}
+
 /* A launch, or two and a question for the first. */
 static void put_launch(struct body_writer *w, int depth)
 {
     bool asks = depth > 0 && random_draw(&w->random, 0, 1);
     int event = w->events;
     if (asks) put(w, "{ event e%d = ", w->events++);
-    put(w, "launch leaf(");
+    put(w, "launch ");
+    put_child(w);
+    put(w, "(");
     put_expr(w, 2);
     put(w, ");\n");
     if (!asks) return;
@@ -632,7 +645,9 @@ void body_write(struct body_writer *w, uint64_t seed, enum body_style style)
         "fn i32 picked(i32 v, i32 k) { i32 s = k; for (i32 j = 0; j < 4; j++) if (j <= v) s = "
         "T[(v + j) & 7]; return s %% 5; }\n"
         "%skernel k(in i32 x peek 8, out i32 y%s)%s {\n",
-        style == BODY_LAUNCHES ? "child kernel leaf(in i32 x, out i32 y; i32 v) { y <- v; }\n" : "",
+        style == BODY_LAUNCHES ? "child kernel leaf(in i32 x, out i32 y; i32 v) { y <- v; }\n"
+                                 "child kernel twig(in i32 x, out i32 y; i32 v) { y <- -v; }\n"
+                               : "",
         style == BODY_EXACT ? "" : " push ..100000",
         style == BODY_LAUNCHES ? " launches 20000 total 20000" : "");
     put(w, "%si32 p; %si32 q = %d; %si32 r[5];\n", kept, kept, random_draw(&w->random, 0, 7), kept);
@@ -832,7 +847,8 @@ static void declare(struct body_run *x, const struct ks *s)
 
 static void launch(struct body_run *x, const struct ks *s)
 {
-    for (uint32_t i = 0; i < s->launch->child->argument_count; i++)
+    if (s->launch->choice != NULL) evaluate(x, s->launch->choice);
+    for (uint32_t i = 0; i < s->launch->argument_count; i++)
         evaluate(x, s->launch->arguments[i]);
     if (x->timed != NULL) x->timed(x);
     uint32_t number = x->launched++;

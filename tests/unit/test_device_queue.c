@@ -112,11 +112,10 @@ static int32_t launch(const struct kernel_batch *batch, uint32_t site, struct pl
         return KERNEL_FAULT_LAUNCHES;
     }
     struct kernel_launch *entry = (void *)(list->entries + list->count++ * list->stride_bytes);
-    entry->site = site;
-    entry->timestamp = UINT64_MAX;
-    entry->groups = 1;
+    memcpy(entry, list->interfaces + site * list->stride_bytes, list->stride_bytes);
+    assert_int_equal(entry->site, site);
     entry->wait_count = wait != UINT32_MAX;
-    entry->waits[0] = wait;
+    entry->waits[0] = (uint16_t)wait;
     memcpy(entry + 1, &child, sizeof child);
     return KERNEL_OK;
 }
@@ -233,6 +232,7 @@ static struct made *made_launcher(const char *device, uint64_t own)
     m->interface_count = 2;
     m->interface_port_count = 4;
     m->launch_count = 6;
+    m->defaults_bytes = 64;
     made_loop(m);
     made_settle(m);
     return m;
@@ -284,6 +284,75 @@ static void trees_append_in_pre_order(void **unused)
             prt_program_free(program);
         }
     }
+}
+
+/* ---- interfaces ---- */
+
+static int32_t range_child(const struct kernel_batch *batch)
+{
+    int32_t *out = batch->out[0], given;
+    memcpy(&given, batch->arguments, sizeof given);
+    out[0] = given * 100 + (int32_t)(batch->launches->group * 10 + batch->launches->groups);
+    batch->produced[0] = 1;
+    return KERNEL_OK;
+}
+
+/* The interface of each site is a whole launch; one launch is made as it is, another one is updated. */
+static int32_t range_root(const struct kernel_batch *batch)
+{
+    struct kernel_launch_list *list = batch->launches;
+    kernel_entry code = range_child;
+    uint64_t address;
+    memcpy(&address, &code, sizeof address);
+    for (uint32_t site = 0; site < 3; site++) {
+        struct kernel_launch made;
+        memcpy(&made, list->interfaces + site * list->stride_bytes, sizeof made);
+        assert_int_equal(made.site, site);
+        assert_int_equal(made.groups, 1);
+        assert_int_equal(made.first_group, 0);
+        assert_int_equal(made.group_end, 4);
+        assert_int_equal(made.wait_count, 0);
+        assert_int_equal(made.kernel, address);
+        assert_int_equal(made.timestamp, UINT64_MAX);
+    }
+    memcpy(list->entries, list->interfaces, list->stride_bytes);
+    struct kernel_launch *second = (void *)(list->entries + list->stride_bytes);
+    memcpy(second, list->interfaces + list->stride_bytes, list->stride_bytes);
+    second->groups = 2;
+    second->first_group = 1;
+    memcpy(second + 1, batch->in[0], sizeof(int32_t));
+    list->count = 2;
+    batch->produced[0] = 0;
+    return KERNEL_OK;
+}
+
+static const struct prt_image_kernel range_kernels[] = {
+    {.run = range_root}, {.run = range_root}, {.run = range_child}};
+
+static struct made *made_range(void)
+{
+    struct made *m = made_launcher("sim4", OWN);
+    m->interfaces[1].work_groups = 4;
+    m->interfaces[1].group_offset = m->interfaces[1].global_offset = 1;
+    m->launches[5].order = CONTAINER_LAUNCH_WITH_PARENT;
+    m->defaults[0] = 7;
+    return m;
+}
+
+static void a_launch_is_its_interface_with_what_the_parent_updates(void **unused)
+{
+    (void)unused;
+    struct prt_error error = {0};
+    struct prt_program *program = pipelines_load(made_range(), range_kernels);
+    host_ramp(&in, 2);
+    in.packets[0] = 5;
+    in.packets[1] = -5;
+    out.count = 0;
+    if (pipelines_run(program, 1, &in, &out, NULL, &error) != PRT_OK) fail_msg("%s", error.message);
+    const int32_t wanted[] = {701, 512, 522, 701, -488, -478};
+    assert_int_equal(out.count, 6);
+    assert_memory_equal(out.packets, wanted, sizeof wanted);
+    prt_program_free(program);
 }
 
 /* ---- bounds ---- */
@@ -394,6 +463,16 @@ static void packets_are_kept_aside_for_the_ports_that_a_kernel_has(void **unused
     const uint64_t first = 40 * 4 + 32 + 100 * 4 + 48, second = 40 * 8; /* in blocks of 64 bytes */
     assert_int_equal(prt_device_need(&c, &device).device_queue,
                      indices + entries + 2 * first + 3 * second);
+    /* An interface for each child of a launch, and at each level what a firing that waits has of local memory. */
+    struct container_interface keeping[] = {interfaces[0], interfaces[1]};
+    keeping[0].local_bytes = 40;
+    keeping[1].local_bytes = 4000;
+    c.interfaces = keeping;
+    c.launch_count = 3;
+    assert_int_equal(prt_device_need(&c, &device).device_queue,
+                     indices + entries + 3 * 128 + 2 * (first + 64) + 3 * (second + 64));
+    c.interfaces = interfaces;
+    c.launch_count = 0;
     c.interface_count = 1;
     assert_int_equal(prt_device_need(&c, &device).device_queue, 256 + 10 * 64 + 2 * (64 + 448));
     c.interface_count = 0;
@@ -464,7 +543,9 @@ static void tables_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(interfaces[0].kernel, 1, "is not the kernel of node");
     REFUSED(interfaces[1].entry_bytes, 64, "is not laid out");
     REFUSED(interfaces[1].arguments_offset_bytes, 0, "is not laid out");
-    REFUSED(interfaces[1].arguments_bytes, UINT64_MAX, "bytes of arguments");
+    REFUSED(interfaces[0].arguments_bytes, UINT64_MAX, "bytes of arguments");
+    REFUSED(interfaces[1].arguments_bytes, UINT64_MAX, "has another size than the blocks");
+    REFUSED(defaults_bytes, 72, "has another size than the blocks");
     REFUSED(interfaces[1].group[1], 0, "no work-items");
     REFUSED(interfaces[1].group[1], 1u << 31, "too many");
     REFUSED(interfaces[1].firing_warps, 0, "has 0 warps");
@@ -473,8 +554,8 @@ static void tables_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(interfaces[1].work_groups, 0, "has no work-groups");
     REFUSED(interfaces[1].work_groups, CONTAINER_WORK_GROUPS_MAX + 1, "or too many");
     REFUSED(interfaces[1].work_groups, 2, "waits for all work-groups of a launch of 'child'");
-    REFUSED(interfaces[1].global_offset, 1, "does not begin with work-group 0");
-    REFUSED(interfaces[1].group_offset, 1, "does not begin with work-group 0");
+    REFUSED(interfaces[1].global_offset, 1, "of 'child' does not begin with work-item 1");
+    REFUSED(interfaces[1].group_offset, 1, "may begin with work-group 1, and has 1");
     REFUSED(interfaces[1].first_port, 1, "");
     REFUSED(interfaces[1].first_launch, 2, "do not follow");
     REFUSED(interfaces[1].launch_count, 2, "belongs to no kernel");
@@ -496,14 +577,15 @@ static void tables_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(nodes[0].flags, 0, "launches nothing");
     REFUSED(interface_count, 0, "");
     /* each part of a rule by itself */
-    REFUSED(interfaces[1].event_offset_bytes, 1, "is not laid out");
-    REFUSED(interfaces[1].local_offset_bytes, 1, "is not laid out");
+    REFUSED(interfaces[1].event_offset_bytes, 1,
+            "'child' has its event at 1: the device looks for");
+    REFUSED(interfaces[1].local_offset_bytes, 16, "local memory of 'child' begins at 16");
     REFUSED(interfaces[1].group[2], 0, "no work-items");
     REFUSED(interfaces[1].group[2], INDEX_ITEMS_MAX + 1, "too many");
 
     REFUSED(interfaces[1].tree, 1, "has bounds of an outermost kernel");
     REFUSED(interfaces[1].queue_entries, 1, "has bounds of an outermost kernel");
-    REFUSED(interfaces[1].launches, CONTAINER_TREE_MAX + 1, "'child' has");
+    REFUSED(interfaces[1].launches, CONTAINER_EVENTS_MAX + 1, "'child' has");
     REFUSED(interfaces[0].tree, CONTAINER_TREE_MAX + 1, "a firing of");
     REFUSED(interfaces[0].arguments_bytes, m->interfaces[0].arguments_bytes + 1, "is not ");
     REFUSED(interface_ports[0].width_bytes, 8, "is not as the input");
@@ -511,7 +593,8 @@ static void tables_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(interfaces[1].first_port, m->interfaces[1].first_port - 1, "");
     REFUSED(nodes[0].flags, m->nodes[0].flags | CONTAINER_NODE_STOPS, "");
     REFUSED(interfaces[1].title, 99999, "'interfaces', record 1: a string outside");
-    REFUSED(interfaces[1].node, 7, "'interfaces', record 1: an unknown node");
+    REFUSED(interfaces[1].node, (m->defaults_bytes = 0, 7),
+            "'interfaces', record 1: an unknown node");
     REFUSED(interfaces[1].source, 7, "'interfaces', record 1: an unknown source");
     REFUSED(interfaces[1].reserved, 1, "'interfaces', record 1: a reserved field");
     REFUSED(interfaces[1].first_launch, 99, "launches outside");
@@ -582,14 +665,15 @@ static void a_child_has_work_items_up_to_the_limit(void **unused)
     }
 }
 
-/* 2^20 launches in each of five levels: 2^100 in all, and no sum of the loader goes round. */
+/* 2^16 launches in each of five levels: 2^80 in all, and no sum of the loader goes round. */
 static void bounds_beyond_64_bits_are_the_largest(void **unused)
 {
     (void)unused;
     struct prt_error error;
     struct made *m = made_launcher("sim16", OWN);
-    m->interfaces[0].launches = m->interfaces[1].launches = CONTAINER_TREE_MAX;
-    m->interfaces[0].tree = m->interfaces[0].queue_entries = CONTAINER_TREE_MAX;
+    m->interfaces[0].launches = m->interfaces[1].launches = CONTAINER_EVENTS_MAX;
+    m->interfaces[0].tree = CONTAINER_TREE_MAX;
+    m->interfaces[0].queue_entries = (uint64_t)LEVELS * CONTAINER_EVENTS_MAX;
     if (made_verify(m, &error) != PRT_OK) fail_msg("%s", error.message);
 }
 
@@ -633,6 +717,25 @@ static void each_kernel_has_bounds_of_its_own(void **unused)
     if (made_verify(made_two_launchers(LEVELS), &error) != PRT_OK) fail_msg("%s", error.message);
     expect_refusal(made_two_launchers(1),
                    "a firing of 'other' is said to have 363 launches, it has 3 at most");
+}
+
+static void where_launches_begin_is_checked(void **unused)
+{
+    (void)unused;
+    struct prt_error error;
+    struct made *m = made_range();
+    if (made_verify(m, &error) != PRT_OK) fail_msg("%s", error.message);
+    m = made_range();
+    m->interfaces[1].group_offset = m->interfaces[1].global_offset = 4;
+    expect_refusal(m, "a launch of 'child' may begin with work-group 4, and has 4");
+    m = made_range();
+    m->interfaces[1].global_offset = 2;
+    expect_refusal(m, "work-group 1 of 'child' does not begin with work-item 2");
+    m = made_range(); /* a group of three work-items, in one warp */
+    m->interfaces[1].group[0] = 3;
+    m->interfaces[1].group_offset = 2;
+    m->interfaces[1].global_offset = 6;
+    if (made_verify(m, &error) != PRT_OK) fail_msg("%s", error.message);
 }
 
 static void interfaces_fit_each_other(void **unused)
@@ -680,6 +783,8 @@ static void interfaces_fit_each_other(void **unused)
 }
 
 TEST_MAIN("device_queue", cmocka_unit_test(trees_append_in_pre_order),
+          cmocka_unit_test(a_launch_is_its_interface_with_what_the_parent_updates),
+          cmocka_unit_test(where_launches_begin_is_checked),
           cmocka_unit_test(bounds_are_kept_and_checked),
           cmocka_unit_test(a_queue_too_small_is_refused),
           cmocka_unit_test(the_queue_and_the_local_memory_of_children_count),
