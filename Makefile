@@ -281,7 +281,8 @@ $(B)/gen/embedded_starts.c: scripts/embed.sh $(START_FILES) $(B)/sources
 	    $(foreach f,$(START_FILES),$(basename $(notdir $(f)))=$(f)) > $@
 
 # The resident scheduler for GPUs: the core and its kernel, without all that the kernel does not reach.
-RESIDENT_SRC := $(wildcard core/*.c) lang/dispatch_codec.c core/resident/resident.c core/resident/launch_log.c
+RESIDENT_SRC := $(wildcard core/*.c) lang/dispatch_codec.c core/resident/resident.c core/resident/launch_log.c \
+                core/resident/firing_ends.c core/resident/child_tree.c
 RESIDENT_C   := --target=nvptx64-nvidia-cuda -march=sm_80 --cuda-path=/nonexistent -nocudalib -Xclang -target-feature -Xclang +ptx78 \
                 -fconvergent-functions -ffreestanding -std=c11 -Os -Wall -Wextra -Wconversion $(WERROR) -I.
 $(B)/gpu-clang: FORCE

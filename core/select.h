@@ -26,7 +26,7 @@ enum core_outcome core_select_one(struct core *c, uint32_t index);
 /* Does the threshold prevent a dispatch of so many firings that the ends admit?  A waiver is not considered. */
 bool core_is_below_threshold(const struct core_stage *stage, uint64_t firings);
 
-/* Is the stage ready, with in-ports that are filled counted as full?  False if it is settled or in flight. */
+/* Is the stage ready, if in-ports that the host fills count as full?  False if it is settled or in flight. */
 bool core_wants(const struct core *c, struct core_stage *stage);
 
 #endif

@@ -47,6 +47,9 @@
  *              1). The status that is not KERNEL_OK, of one thread of the block, is that of the batch.
  *   left, most, warp_cycles, origins, indices, launches, past_caches   Not used.
  *
+ * Of the first kind, a caller may let the first thread of any block execute a kernel that launches or is launched, as
+ * block 0 of 1: it then gives the list of launches (`launches`), whose `done` is a function of the caller.
+ *
  * `local` is not used, and is NULL.
  */
 #ifndef LANG_GPU_ABI_H

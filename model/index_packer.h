@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * index_packer: indices in registers of 16 or 32 bits (lang/index_generator.md, "Format packer").
+ * index_packer: indices in registers of 16 or 32 bits (lang/index_generator.md, "Format").
  *
  * The format of a register is lang/index_format.h's; generated code unpacks with the same widths.
  *

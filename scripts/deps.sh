@@ -69,8 +69,8 @@ missing_packages() {
 }
 
 # Welcome, not needed: the line editor of `piperun --debug`; clang, which compiles the scheduler for GPUs; for tests the second LLVM that `make check` also compiles
-# the language tests with, the programs that it tries pipec with, Python, which draws programs, and the OpenCL that it
-# compares sub-devices with.
+# the language tests with, the programs that it tries pipec with, Python, which draws programs, the OpenCL that it
+# compares sub-devices with, and the library of live sound.
 welcome_packages() {
     local package major wanted=(libedit-dev)
     if [ -z "${LLVM_CONFIG-}" ]; then
@@ -86,6 +86,7 @@ welcome_packages() {
         command -v python3 >/dev/null || wanted+=(python3)
         command -v spin >/dev/null || wanted+=(spin)
         wanted+=(ocl-icd-libopencl1 pocl-opencl-icd)
+        installed libasound2t64 || wanted+=(libasound2)
     fi
     for package in "${wanted[@]}"; do
         if ! installed "$package" && known "$package"; then echo "$package"; fi

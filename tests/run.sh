@@ -285,9 +285,6 @@ run_configurations() {
     $verdict "$name"
 }
 
-# is_resident FILE FLAGS: does the program run on GPUs?  Kernels that launch do not, nor what is compiled for other sets.
-is_resident() { ! grep -Eq '^[^/"]*\blaunch\b' "$1" && [[ $2 != *--march* ]]; }
-
 # is_optimised DEVICE LAST MODES: is its code optimised in `make check`?  Each program is, for the last of its devices: fused, or
 # as it stands.
 is_optimised() {
@@ -315,7 +312,7 @@ run_lang() {
         last=${devices##* }
         for kind in $modes; do devices+=" $last$kind"; done
     fi
-    if ! is_resident "$file" "${flags[*]}"; then
+    if [[ ${flags[*]} = *--march* ]]; then # it is compiled for other sets than those of GPUs
         [ -z "${RECORD-}" ] || devices=
     elif [ -n "${RECORD-}" ]; then
         devices=cuda-emulated

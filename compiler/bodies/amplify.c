@@ -12,7 +12,7 @@
 /* The maximum of an inferred rate in packets per firing; a declared rate has the same limit. */
 #define RATE_MAX ((uint64_t)1 << 31)
 
-/* Packets that the ends of one port append: of a port array, joined over its elements. */
+/* Packets that a firing appends to one port: of a port array, to any one of its elements. */
 static struct walk_count port_count(const struct kernel *kernel, uint32_t port,
                                     const struct walk_count *counts, uint32_t phase)
 {
@@ -142,7 +142,7 @@ static void show_path(struct compile *cx, struct kernel *k, uint32_t port, uint3
     arena_destroy(scratch);
 }
 
-/* With parameters another number may be right for other values: no edit. */
+/* Only a kernel without compile-time parameters gets an edit: for other values of these, another number may be right. */
 static void help_rate(struct compile *cx, struct diag *d, const struct kernel *k,
                       const struct kernel_port *port, struct walk_count count)
 {
@@ -185,13 +185,13 @@ static void report_unproven_rate(struct compile *cx, struct kernel *k, uint32_t 
     if (inside)
         d = diag_report(cx->diags, RULE_RATE_UNPROVEN,
                         port->rate_declared ? port->rate_span : port->span,
-                        "a firing of '%s' that stops may append %s to '%s'%s before, and there is "
+                        "a firing of '%s' may append %s to '%s'%s before it stops, and there is "
                         "room for %" PRIu64,
                         k->name, count_text(cx->arena, stopped), port->name, where, rate.most);
     else
         d = diag_report(cx->diags, RULE_RATE_UNPROVEN, port->rate_span,
-                        "the body of '%s' does not show that it appends %s%s to '%s' a "
-                        "firing%s: it appends %s",
+                        "the body of '%s' does not show that it appends %s%s per firing to "
+                        "'%s'%s: it appends %s",
                         k->name, what, count_text(cx->arena, shown), port->name, where,
                         count_text(cx->arena, count));
     enum extreme which = inside ? MOST_STOPPED : count.most > rate.most ? MOST : LEAST;
@@ -273,7 +273,7 @@ static void settle_declared(struct compile *cx, struct kernel *k, uint32_t p,
             report_mismatch(cx, k, p, i, result);
             return;
         }
-        if (port->count_proven && !is_within(count, stopped, declared_rate(port, i))) {
+        if (port->count_proven && !is_within(count, stopped, rate)) {
             report_unproven_rate(cx, k, p, i, result);
             port->count_proven = false;
         }
@@ -295,16 +295,16 @@ static void report_unbounded_rate(struct compile *cx, struct kernel *k, uint32_t
     const struct walk_count nothing = {.most = WALK_UNBOUNDED};
     if (count.most != WALK_UNBOUNDED) {
         diag_report(cx->diags, RULE_TOO_LARGE, port->span,
-                    "'%s' appends %s to '%s' a firing%s: at most %" PRIu64 " are possible", k->name,
-                    count_text(cx->arena, count), port->name, phase_text(cx->arena, k, phase),
-                    RATE_MAX);
+                    "'%s' appends %s per firing to '%s'%s: at most %" PRIu64 " are possible",
+                    k->name, count_text(cx->arena, count), port->name,
+                    phase_text(cx->arena, k, phase), RATE_MAX);
         return;
     }
-    struct diag *d = diag_report(cx->diags, RULE_INVALID_RATE, port->span,
-                                 "'%s' appends %s to '%s' a firing%s: its body shows no bound, so "
-                                 "the rate has to be declared",
-                                 k->name, count_text(cx->arena, count), port->name,
-                                 phase_text(cx->arena, k, phase));
+    struct diag *d = diag_report(
+        cx->diags, RULE_INVALID_RATE, port->span,
+        "'%s' appends %s per firing to '%s'%s: its body shows no bound, so "
+        "the rate has to be declared",
+        k->name, count_text(cx->arena, count), port->name, phase_text(cx->arena, k, phase));
     const char *type = type_text(cx->arena, port->type);
     diag_help(d, "declare the maximum that a firing appends: out %s %s push ..N", type, port->name);
     diag_help(d, "or, where the number is always the same: out %s %s push N", type, port->name);
@@ -336,7 +336,7 @@ static void settle_inferred(struct compile *cx, struct kernel *k, uint32_t p,
     if (most == 0 && k->finish == NULL && !port->tree_writes) report_silent(cx, k, port, result);
 }
 
-/* Both are sound: the narrower bounds. */
+/* Keeps the narrower bounds, because both are sound. */
 static void meet_counts(struct walk_count *into, const struct walk_count *more, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -485,8 +485,8 @@ static void settle_finish(struct compile *cx, struct kernel *k, uint32_t p,
         if (!bounded) {
             d = diag_report(
                 cx->diags, RULE_RATE_UNPROVEN, port->span,
-                "how much 'finish' of '%s' appends to '%s' is not shown by its body: at "
-                "most one firing's %" PRIu64 " packets are allowed",
+                "the body of 'finish' of '%s' does not show how many packets it appends to "
+                "'%s': at most %" PRIu64 " are allowed, as many as one firing appends",
                 k->name, port->name, port->finish_max);
             show_path(cx, k, p, 0, WALK_FINISH, result, MOST, bound, d);
             diag_help(d, "declare the maximum: finish push N { ... }");
@@ -501,7 +501,7 @@ static void settle_finish(struct compile *cx, struct kernel *k, uint32_t p,
                         k->name, port->finish_max, count_text(cx->arena, count), port->name);
     else
         d = diag_report(cx->diags, RULE_RATE_UNPROVEN, port->finish_span,
-                        "'finish' of '%s' may append %s to '%s', declared is push %" PRIu64
+                        "'finish' of '%s' may append %s to '%s', and declares push %" PRIu64
                         ": every append is checked at run time",
                         k->name, count_text(cx->arena, count), port->name, port->finish_max);
     show_path(cx, k, p, 0, WALK_FINISH, result, MOST, bound, d);

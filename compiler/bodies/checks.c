@@ -148,7 +148,7 @@ static void print_foreign_checks(FILE *to, const struct graph *graph)
         fprintf(to,
                 "; %s\n  nothing proves that it stays within its windows, and it may write other "
                 "bits elsewhere\n",
-                foreign->pure ? "pure, by its author's word" : "its firings follow one another");
+                foreign->pure ? "declared 'pure'" : "its firings follow one another");
     }
 }
 

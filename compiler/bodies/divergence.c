@@ -133,7 +133,7 @@ static void visit_assignments(struct uniform *u, const struct kx *x)
     for (const struct kx *at = x->left; at->kind != KX_VARIABLE; at = at->left)
         if (group_varies(u->facts, at->right)) mark_varying(u, v, cause_of(u->facts, at->right));
     if (u->depth > u->declared[v->index])
-        mark_varying(u, v, (struct group_cause){x->span, "not every item comes here"});
+        mark_varying(u, v, (struct group_cause){x->span, "not every item reaches this"});
 }
 
 /* ---- errors ---- */
@@ -156,7 +156,7 @@ static void report_control(struct uniform *u, const struct ks *s, const char *wh
     assert(control != NULL); /* depth > 0 */
     u->failed = true;
     struct diag *d = diag_report(u->facts->cx->diags, RULE_DIVERGENT_BARRIER, s->span,
-                                 "not every work-item comes to this %s", what);
+                                 "not every work-item reaches this %s", what);
     if (control->condition != NULL)
         label_cause(u, d, control->condition);
     else
@@ -169,9 +169,9 @@ static void report_left(struct uniform *u, const struct ks *s)
 {
     u->failed = true;
     struct diag *d = diag_report(u->facts->cx->diags, RULE_DIVERGENT_BARRIER, s->span,
-                                 "not every work-item comes to this barrier");
+                                 "not every work-item reaches this barrier");
     diag_label(d, u->left, "some items end here");
-    diag_help(d, "let those items skip the work instead, and come to the barrier");
+    diag_help(d, "let those items skip the work instead, and reach the barrier");
 }
 
 /* ---- control ---- */

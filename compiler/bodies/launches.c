@@ -80,7 +80,7 @@ static void report_unproven(struct compile *cx, const struct kernel *k, struct w
                             : arena_printf(cx->arena, "up to %" PRIu64, count.most);
     struct diag *d = diag_report(cx->diags, RULE_LAUNCHES_UNPROVEN, l->declared_span,
                                  "the body of '%s' does not show that a firing launches at most "
-                                 "%" PRIu64 " kernel%s: as far as is seen, it launches %s",
+                                 "%" PRIu64 " kernel%s: it may launch %s",
                                  k->name, l->declared, plural(l->declared), shown);
     label_launches(d, k);
     diag_note(d, "every launch is counted at run time; more of them are a fault");
@@ -354,8 +354,8 @@ static void report_total(const struct forest *f, const struct kernel *k,
             : arena_printf(cx->arena, "%" PRIu64 "..%" PRIu64, port->push_least, port->push);
     struct diag *d = diag_report(
         cx->diags, RULE_RATE_UNPROVEN, port->rate_span,
-        "a firing of '%s' with all that it launches may append %" PRIu64 " to %s to '%s', declared "
-        "is push %s",
+        "a firing of '%s' with all that it launches may append %" PRIu64 " to %s to '%s', and "
+        "declares push %s",
         k->name, port->own_push_least,
         total == UINT64_MAX ? "any number of packets"
                             : arena_printf(cx->arena, "%" PRIu64 " packets", total),

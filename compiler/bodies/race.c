@@ -244,9 +244,9 @@ static void report_race(struct racer *r, const struct access *a, const struct ac
     const struct access *writer = a->write ? a : b, *other = a->write ? b : a;
     if (r->reports >= REPORTS_MAX || is_reported(r, a->span, b->span)) return;
     r->reports++;
-    struct diag *d =
-        diag_report(r->facts->cx->diags, RULE_DATA_RACE, writer->span,
-                    "two work-items may touch the same place of '%s' at one time", name_of(r, a));
+    struct diag *d = diag_report(r->facts->cx->diags, RULE_DATA_RACE, writer->span,
+                                 "two work-items may touch the same place of '%s' at the same time",
+                                 name_of(r, a));
     bool same = a->span.begin == b->span.begin && a->write == b->write;
     diag_primary(d, same ? "written by one item and by another" : "written by one item");
     if (!same) diag_label(d, other->span, other->write ? "written by another" : "read by another");
@@ -260,10 +260,9 @@ static void report_budget(struct racer *r, struct span span)
 {
     if (r->reports >= REPORTS_MAX) return;
     r->reports = REPORTS_MAX;
-    struct diag *d =
-        diag_report(r->facts->cx->diags, RULE_DATA_RACE, span,
-                    "the accesses of '%s' are too many to show that its work-items do not race",
-                    r->kernel->title);
+    struct diag *d = diag_report(
+        r->facts->cx->diags, RULE_DATA_RACE, span,
+        "'%s' has too many accesses to prove that its work-items do not race", r->kernel->title);
     diag_help(d,
               "use fewer statements between two barriers, or loops that are not unrolled by hand");
 }
@@ -288,7 +287,7 @@ static bool check_state(struct racer *r, const struct access *a)
         r->reports++;
         struct diag *d = diag_report(r->facts->cx->diags, RULE_DATA_RACE, a->span,
                                      "several work-items may write the state '%s'", name_of(r, a));
-        diag_label(d, a->variable->span, "it is one for the whole node");
+        diag_label(d, a->variable->span, "the work-items of all firings share it");
         diag_help(d, "let a single item write it: if (item.x == 0) ...");
     }
     return false;

@@ -291,17 +291,15 @@ static void help_path_loop(const struct route *r, struct diag *d, const struct k
         if (bound != NULL && most[0] != 'N')
             loop_bound = arena_printf(r->cx->arena, ", with 'min(%s, %s)' for '%s' in the loop",
                                       bound, most, bound);
-        diag_help(d, "a number that varies is declared with its bound: 'push ..%" PRIu64 "'%s",
-                  limit, loop_bound);
-        diag_help(d, "an exact number is seen where the rounds are constant, with a packet that "
-                     "stands for none in those that have nothing to append");
+        diag_help(d, "declare the bound of a number that varies: 'push ..%" PRIu64 "'%s", limit,
+                  loop_bound);
+        diag_help(d, "or append one packet in each of a constant number of rounds: where there is "
+                     "nothing to append, one that stands for none");
     } else if (bound != NULL)
-        diag_help(d, "a bound that is part of the loop is seen: 'min(%s, %s)' for '%s'", bound,
-                  most, bound);
+        diag_help(d, "make the bound a part of the loop: write 'min(%s, %s)' for '%s'", bound, most,
+                  bound);
     else
-        diag_help(d,
-                  "a counter that is compared before each packet is seen: if (n < %s) { %s <- "
-                  "value; n++; }",
+        diag_help(d, "compare a counter before each packet: if (n < %s) { %s <- value; n++; }",
                   most, r->path->kernel->out[r->path->port].name);
 }
 

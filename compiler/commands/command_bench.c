@@ -19,7 +19,7 @@ static const char help_text[] =
     "\n"
     "  --device=LIST         devices, with commas between them (default: cpu:1, cpu and, where\n"
     "                        piperun can use one, cuda); simulated ones too\n"
-    "  -n PACKETS            of the input that has most, and firings of sources; default 1048576\n"
+    "  -n PACKETS            of the longest input, and firings of each source; default 1048576\n"
     "  --rounds=N            runs on each device, of which the fastest counts; default 3\n"
     "  --json                the times in nanoseconds, for programs\n"
     "  -p NAME               the pipeline (default: main, else the only one)\n"

@@ -124,6 +124,8 @@ static void examine_options(struct examination *x)
 {
     examine_library(x, "sndfile", "libsndfile.so.1",
                     "reads and writes flac, ogg and aiff: install the package libsndfile1");
+    examine_library(x, "asound", "libasound.so.2",
+                    "live sound in and out of piperun: install the package libasound2");
     examine_program(
         x, "dot", "-V",
         "draws the text of 'pipec graph' in other forms than svg: install the package graphviz");

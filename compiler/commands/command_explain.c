@@ -16,7 +16,7 @@
 static const char help_text[] =
     "usage: pipec explain ID...                what a rule means, with a failing and a fixed "
     "example\n"
-    "       pipec explain GROUP...             the rules of a group, as rate or performance\n"
+    "       pipec explain GROUP...             the rules of a group, such as rate or performance\n"
     "       pipec explain --list               every rule: level, group, one line\n"
     "       pipec explain std/FILE             the items of a file of the library\n"
     "       pipec explain std/FILE.ITEM...     one item: its parameters, results and effect\n"

@@ -32,7 +32,7 @@
 static const char help_text[] =
     "usage: pipec test [options] PATH...\n"
     "\n"
-    "Compiles what the test blocks of the files are of, runs it through piperun, and compares.\n"
+    "Compiles the tested kernels and pipelines, runs them with piperun, and compares the outputs.\n"
     "\n"
     "  -k PATTERN            only tests whose name matches: with * ? [...] as a whole, else in "
     "part;\n"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fix_files: the option --fix. A child process examines the program and writes the edits of its findings into the files,
- * again if that makes further findings known.
- * The run that follows reads the files anew, so it reports what is left.
+ * fix_files: the option --fix. A child process examines the program and writes the edits of its findings into the files. It
+ * repeats this as long as new findings come up. The run that follows reads the files anew, so it reports what is left.
  */
 #ifndef PIPEC_FIX_FILES_H
 #define PIPEC_FIX_FILES_H

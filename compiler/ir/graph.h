@@ -74,7 +74,7 @@ struct graph_node {
     bool cost_declared;     /* `cost N` was written: cost_cycles is the author's */
     uint64_t cost_cycles;   /* of one firing */
     struct graph_warp warp; /* filled by bodies/cost */
-    uint64_t repetitions;   /* firings an iteration of its component; filled by liveness/rate */
+    uint64_t repetitions;   /* firings per iteration of its component; filled by liveness/rate */
     uint32_t component;     /* part connected by exact rates, 0..; filled by liveness/rate */
     /* `repetitions` of the graph as it was written, before nodes were fused: it orders faults. */
     uint64_t source_repetitions;
@@ -233,8 +233,8 @@ const struct graph_output *graph_writer(const struct graph *graph,
 const struct graph_input *graph_reader_input(const struct graph *graph,
                                              const struct graph_buffer *buffer, size_t reader);
 /* Whether the reader's 2-D window wraps (border wrap): then it frees a whole frame, or row, at once. */
-bool graph_window_rounds(const struct graph *graph, const struct graph_buffer *buffer,
-                         size_t reader);
+bool graph_window_wraps(const struct graph *graph, const struct graph_buffer *buffer,
+                        size_t reader);
 struct window;
 struct window_shape;
 /* The 2-D window through which the node reads the input, and the shape of its buffer.  False: it reads

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names and documentation.  The findings are notes: the program is right. */
+/* Names, documentation and depths.  The findings are notes: the program is right. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -140,7 +140,7 @@ static void check_documentation(struct compile *cx, const struct ast_item *item)
 
 enum { DEPTH_PLAIN_MAX = 16 };
 
-static void check_nesting_depth(struct compile *cx, const struct ast_attribute *a)
+static void check_depth_attribute(struct compile *cx, const struct ast_attribute *a)
 {
     if (strcmp(a->name.text, "depth") != 0 || a->value == NULL) return;
     if (a->value->kind != AST_EXPR_INTEGER || a->value->integer.value <= DEPTH_PLAIN_MAX) return;
@@ -158,7 +158,7 @@ static void check_port_depths(struct compile *cx, const struct ast_item *item)
     if (item->kind != AST_ITEM_PIPELINE) return;
     for (const struct ast_port *port = item->signature.ports; port != NULL; port = port->next)
         for (const struct ast_attribute *a = port->attributes; a != NULL; a = a->next)
-            check_nesting_depth(cx, a);
+            check_depth_attribute(cx, a);
 }
 
 static void check_depths(struct compile *cx, const struct ast_net *first)
@@ -166,7 +166,7 @@ static void check_depths(struct compile *cx, const struct ast_net *first)
     for (const struct ast_net *n = first; n != NULL; n = n->next) {
         for (const struct ast_buffer *b = n->buffers; b != NULL; b = b->next)
             for (const struct ast_attribute *a = b->attributes; a != NULL; a = a->next)
-                check_nesting_depth(cx, a);
+                check_depth_attribute(cx, a);
         check_depths(cx, n->body);
         check_depths(cx, n->otherwise);
     }

@@ -397,8 +397,8 @@ static void check_deepened_memory(struct compile *cx, struct graph *graph)
     uint64_t limit = cx->options.max_memory_bytes ? cx->options.max_memory_bytes : INT64_MAX;
     if (graph_memory(graph, &graph->memory_bytes) && graph->memory_bytes <= limit) return;
     diag_report(cx->diags, RULE_MEMORY_LIMIT, graph->span,
-                "the buffers need more than the %" PRIu64 " bytes allowed, so that a proof exists "
-                "that they never deadlock",
+                "a proof that the pipeline never deadlocks needs larger buffers, with more than "
+                "the %" PRIu64 " bytes allowed",
                 limit);
 }
 

@@ -411,8 +411,8 @@ static void print_wait(FILE *to, const struct graph *graph, const struct counter
         fprintf(to, "  '%s', after %" PRIu64 " firing%s, waits for %s '%s'",
                 waiter_name(graph, wait->node), wait->fired, plural(wait->fired),
                 wait->room ? "room in" : "packets in", buffer);
-    fprintf(to, ": %s %" PRIu64 ", needs %" PRIu64, wait->room ? "free are" : "there are",
-            wait->holds, wait->needs);
+    fprintf(to, ": %" PRIu64 " %s, %" PRIu64 " needed", wait->holds,
+            wait->room ? "free" : "present", wait->needs);
     if (wait->next != GRAPH_NONE)
         fprintf(to, "; '%s' %s\n", waiter_name(graph, wait->next),
                 wait->room ? "would free it" : "would write them");

@@ -6,7 +6,7 @@
  *           where something is not exact, or where `graph` comes from an untrusted file.
  *
  * The model of time is that of throughput.h and latency.h.  The pipeline's ports hold and accept any
- * number of packets; compute units are not counted.
+ * number of packets, and there are always enough compute units.
  *
  * Islands.  Where a rate has a minimum and a maximum, each firing counts as if it wrote the maximum.  So
  * the islands that exact rates connect become one *part* with the others that they write to or read

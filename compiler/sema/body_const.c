@@ -54,7 +54,7 @@ static void report_not_constant(struct body *b, const struct kx *culprit, const 
         diag_label(diag, declared, "'%s' gets its value when the program runs", name);
     if (culprit->kind == KX_VARIABLE && culprit->variable->kind == VARIABLE_ARGUMENT)
         diag_help(diag,
-                  "what sizes and rates depend on is a 'const int', or a parameter: "
+                  "sizes and rates depend only on a 'const int', or on a parameter: "
                   "NAME<int %s>(...)",
                   name);
 }

@@ -20,7 +20,7 @@ void body_unknown_attribute(struct body *b, const struct ast_attribute *attribut
     const char *all = "";
     for (size_t i = 0; i < count; i++)
         all = arena_printf(b->arena, "%s%s%s", all, i ? ", " : "", known[i]);
-    diag_help(diag, "known here: %s", all);
+    diag_help(diag, "attributes that are allowed here: %s", all);
 }
 
 bool body_repeated_attribute(struct body *b, const struct ast_attribute *first,
@@ -150,8 +150,7 @@ void body_ports(struct body *b, const struct ast_signature *signature)
     }
     if (kernel->in_count + kernel->out_count == 0)
         body_report(b, RULE_WRONG_ARGUMENT_COUNT, signature->name.span,
-                    "'%s' has no ports: nothing of what it does could be seen",
-                    signature->name.text);
+                    "'%s' has no ports, so nothing could see what it does", signature->name.text);
     const struct ast_attribute *amplify = signature->attributes;
     while (amplify && !attribute_is(amplify, "amplify"))
         amplify = amplify->next;

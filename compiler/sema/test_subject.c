@@ -8,7 +8,8 @@ bool sema_check_subject(struct sema *sema, struct scope *scope, const struct ast
 {
     struct diags *diags = sema->cx->diags;
     if (subject->subscripts != NULL || subject->attributes != NULL) {
-        diag_report(diags, RULE_SYNTAX, subject->span, "a test is of a pipeline, by its name");
+        diag_report(diags, RULE_SYNTAX, subject->span,
+                    "a test names its pipeline or kernel, without subscripts and attributes");
         return false;
     }
     struct symbol *symbol = scope_lookup(scope, subject->name, "pipeline");
@@ -80,11 +81,11 @@ static const struct ast_item *pipeline_of_kernel(struct sema *sema, const struct
                                   .signature = kernel->signature,
                                   .net = block};
     pipeline->signature.attributes = NULL;
-    /* Copies ports without their rates, which belong to the instance. */
+    /* Copies the ports without their rates: those of the kernel's instance hold. */
     const struct ast_port *ports = kernel->signature.ports;
     struct ast_port *first = NULL, **last = &first;
     for (; ports != NULL; ports = ports->next) {
-        struct ast_port *port = ARENA_NEW(sema->cx->arena, struct ast_port);
+        struct ast_port *port = ARENA_NEW(arena, struct ast_port);
         *port = *ports;
         port->attributes = NULL;
         port->next = NULL;

@@ -4,6 +4,7 @@
 #include "core/machine.h"
 #include "core/ready.h"
 #include "core/environment_direct.h"
+#include "core/resident/firing_ends.h"
 #include "core/resident/launch_log.h"
 #include "core/resident/resident_machine.h"
 
@@ -117,10 +118,15 @@ static void execute_part(struct core_resident *r, const struct core_order *order
     const struct core_job *job = &order->job;
     uint64_t threads = core_threads(r);
     struct crew crew = {seat->worker * threads + core_thread(), workers * threads};
+    bool fires = job->kind == CORE_JOB_RUN || job->kind == CORE_JOB_TREES;
+    if (fires && core_thread() == 0)
+        r->executed[(uint64_t)job->stage * r->blocks + seat->block] = 1;
     switch (job->kind) {
     case CORE_JOB_RUN:
-        if (core_thread() == 0) r->executed[(uint64_t)job->stage * r->blocks + seat->block] = 1;
         (void)core_call(r, seat->block, &order->batch, job->entry, seat->worker, workers);
+        break;
+    case CORE_JOB_TREES:
+        if (core_thread() == 0) core_tree_execute(r, seat->block, order, seat->worker, workers);
         break;
     case CORE_JOB_ZERO: zero_bytes(job, crew); break;
     case CORE_JOB_SUM: sum_appended(r, job); break;
@@ -346,16 +352,22 @@ static void pass_on_packets(const struct core_resident *r)
     if (r->open_stations > 1) core_fence_device();
 }
 
-static void execute_job(struct core_resident *r, struct core_station *station,
-                        const struct core_job *job, uint64_t items)
+static void execute_job_by(struct core_resident *r, struct core_station *station,
+                           const struct core_job *job, uint32_t workers)
 {
     struct core_order *order = next_order(r, station);
     order->job = *job;
     order->times = NULL;
     core_copy_batch(&order->batch, &r->batch);
-    post_order(station, order, workers_for(r, station, items));
+    post_order(station, order, workers);
     await_done(r, station, station->done_wanted);
     pass_on_packets(r);
+}
+
+static void execute_job(struct core_resident *r, struct core_station *station,
+                        const struct core_job *job, uint64_t items)
+{
+    execute_job_by(r, station, job, workers_for(r, station, items));
 }
 
 /* ---- windows ---- */
@@ -392,16 +404,22 @@ static void open_resident_outputs(struct core_resident *r, const struct core_sta
     }
 }
 
+/* Does each firing append from a place of its own on? */
+static bool executes_apart(const struct core_resident_stage *own)
+{
+    return (own->flags & (CORE_RESIDENT_THREADS | CORE_RESIDENT_TREES)) != 0;
+}
+
 static void open_resident_batch(struct core_resident *r, uint32_t index, bool finish,
                                 struct kernel_batch *batch)
 {
     struct core_stage *stage = core_stage(r->core, index);
     const struct core_resident_stage *own = &r->stages[index];
-    bool threads = !finish && (own->flags & CORE_RESIDENT_THREADS) != 0;
+    bool apart = !finish && executes_apart(own);
     uint64_t *produced = core_produced(r->core) + stage->first_output;
     open_inputs(r, stage, finish);
-    open_resident_outputs(r, stage, threads && !stage->exact);
-    for (uint32_t i = 0; i < stage->output_count && !threads; i++)
+    open_resident_outputs(r, stage, apart && !stage->exact);
+    for (uint32_t i = 0; i < stage->output_count && !apart; i++)
         produced[i] = 0;
     r->fault = (struct kernel_fault){.firing = 0};
     *batch = (struct kernel_batch){
@@ -411,12 +429,12 @@ static void open_resident_batch(struct core_resident *r, uint32_t index, bool fi
         .in = r->in + stage->first_input,
         .out = r->out + stage->first_output,
         .left = finish ? r->left + stage->first_input : NULL,
-        .produced = threads ? r->appended : produced,
+        .produced = apart ? r->appended : produced,
         .first_firing = stage->firings,
         .count = finish ? 1 : stage->batch,
         .completed = &stage->completed,
         .windows = stage->frame_packets > 0 && !finish ? r->places + stage->first_input : NULL,
-        .fault = threads ? NULL : &r->fault};
+        .fault = apart ? NULL : &r->fault};
 }
 
 static void zero_stage_outputs(struct core_resident *r, uint32_t index)
@@ -448,31 +466,16 @@ static enum kernel_status call_alone(struct core_resident *r, uint32_t index, ui
 static enum kernel_status repeat_firing(struct core_resident *r, uint32_t index, uint64_t firing)
 {
     const struct core_stage *stage = core_stage(r->core, index);
-    const uint64_t *numbers = core_numbers(r->core);
     struct kernel_batch *batch = &r->batch;
-    for (uint32_t i = 0; i < stage->input_count; i++) {
-        const struct core_input *input = core_input(r->core, stage, i);
-        uint64_t width = core_read_buffer(r->core, input)->fifo.width_bytes;
-        uint32_t at = stage->first_input + i;
-        if (stage->frame_packets > 0) r->places[at].place += firing;
-        if (input->window.width == 0)
-            r->in[at] =
-                (const uint8_t *)r->in[at] +
-                core_flow_total(numbers, &input->take.pop, batch->first_firing, firing) * width;
-    }
-    for (uint32_t i = 0; i < stage->output_count; i++) {
-        const struct core_output *output = core_output(r->core, stage, i);
-        uint64_t width = core_written_buffer(r->core, output)->fifo.width_bytes;
-        uint8_t **out = (uint8_t **)&r->out[stage->first_output + i];
-        *out += most_before(r, batch, output, firing) * width;
-    }
+    const struct core_firing_ends ends = {.in = r->in + stage->first_input,
+                                          .out = r->out + stage->first_output,
+                                          .windows = r->places + stage->first_input};
+    core_place_firing(r->core, stage, batch, firing, &ends);
     r->completed = batch->count = 1;
     batch->first_firing += firing;
     batch->completed = &r->completed;
     batch->produced = r->appended + firing * stage->output_count;
     batch->fault = &r->fault;
-    batch->in = r->in + stage->first_input;
-    batch->out = r->out + stage->first_output;
     enum kernel_status status = call_alone(r, index, r->stages[index].run);
     batch->first_firing -= firing;
     return status;
@@ -505,13 +508,34 @@ static enum kernel_status run_threads(struct core_resident *r, uint32_t index)
     const struct core_stage *stage = core_stage(r->core, index);
     const struct core_job job = {
         .kind = CORE_JOB_RUN, .stage = index, .entry = r->stages[index].run};
-    enum kernel_status status = KERNEL_OK;
     if ((r->stages[index].flags & CORE_RESIDENT_ZEROED) != 0) zero_stage_outputs(r, index);
     execute_job(r, stage_station(r, index), &job, stage->batch);
     if ((r->stages[index].flags & CORE_RESIDENT_ENDS) != 0) core_fence_device();
-    uint64_t completed = stage->completed;
-    if (completed < stage->batch) status = repeat_firing(r, index, completed);
-    if (!stage->exact) gather_stage_packets(r, index, completed);
+    return stage->completed < stage->batch ? repeat_firing(r, index, stage->completed) : KERNEL_OK;
+}
+
+/* A firing that has faulted is not repeated: its state has changed. */
+static enum kernel_status run_trees(struct core_resident *r, uint32_t index)
+{
+    const struct core_stage *stage = core_stage(r->core, index);
+    const struct core_job job = {.kind = CORE_JOB_TREES, .stage = index};
+    struct core_station *station = stage_station(r, index);
+    uint32_t workers = stage->batch < station->workers ? (uint32_t)stage->batch : station->workers;
+    if ((r->stages[index].flags & CORE_RESIDENT_ORDERED) != 0) workers = 1;
+    execute_job_by(r, station, &job, workers);
+    core_fence_device();
+    if (stage->completed == stage->batch) return KERNEL_OK;
+    const struct core_tree *tree = core_tree_find_fault(r, index, stage->completed);
+    r->fault = tree->fault;
+    return tree->status;
+}
+
+static enum kernel_status run_apart(struct core_resident *r, uint32_t index)
+{
+    const struct core_stage *stage = core_stage(r->core, index);
+    bool trees = (r->stages[index].flags & CORE_RESIDENT_TREES) != 0;
+    enum kernel_status status = trees ? run_trees(r, index) : run_threads(r, index);
+    if (!stage->exact) gather_stage_packets(r, index, stage->completed);
     return status;
 }
 
@@ -622,8 +646,8 @@ __attribute__((noinline)) static void execute_launch(struct core_resident *r, ui
     open_resident_batch(r, index, finish, &r->batch);
     if (finish) {
         status = call_alone(r, index, own->finish);
-    } else if ((own->flags & CORE_RESIDENT_THREADS) != 0) {
-        status = run_threads(r, index);
+    } else if (executes_apart(own)) {
+        status = run_apart(r, index);
     } else {
         if ((own->flags & CORE_RESIDENT_ZEROED) != 0) zero_stage_outputs(r, index);
         status = call_alone(r, index, own->run);
@@ -825,6 +849,7 @@ static void run_scheduler(struct core_resident *r)
 void core_resident_block(struct core_resident *r, uint32_t block)
 {
     uint32_t workers;
+    if (r->trees.workspace_bytes > 0 && core_thread() == 0) core_tree_open(r, block);
     if (!await_blocks(r, block)) return;
     const struct seat seat = find_seat(r, block, &workers);
     if (seat.station != NULL) {

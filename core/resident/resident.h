@@ -30,10 +30,12 @@
  * again when that one has been executed.  A worker that has no part in it may look there later.  The number in the head
  * shows that this is another order.
  *
- * Where firings are independent (`CORE_RESIDENT_THREADS`), a launch is one job or a few:
+ * Where firings are independent (`CORE_RESIDENT_THREADS`), or kernels launch kernels (`CORE_RESIDENT_TREES`), a launch
+ * is one job or a few:
  *
  *     zero       the out-windows, if the kernel writes by index
  *     run        the firings, each by one thread (lang/gpu_abi.h)
+ *     trees      the firings, each with all that it launches by the first thread of a worker (child_tree.h)
  *     sum, move  bounded rates: the firings write to scratch memory, each into room for its maximum.  `sum` computes places
  *                from their numbers of packets, `move` copies the packets to the out-window, one after the other
  *
@@ -68,6 +70,7 @@
 
 #include "core/core.h"
 #include "core/environment.h"
+#include "core/resident/child_tree.h"
 #include "lang/gpu_abi.h"
 
 /* On threads of the host: what a GPU has by itself. */
@@ -97,7 +100,9 @@ enum core_mail_flags { CORE_MAIL_INTERRUPTED = 1, CORE_MAIL_ASKED = 2 };
 enum core_resident_flags {
     CORE_RESIDENT_THREADS = 1, /* firings are executed by different threads */
     CORE_RESIDENT_ZEROED = 2,  /* out-windows are zeroed before */
-    CORE_RESIDENT_ENDS = 4     /* a firing may stop or fault */
+    CORE_RESIDENT_ENDS = 4,    /* a firing may stop or fault */
+    CORE_RESIDENT_TREES = 8,   /* a firing launches kernels */
+    CORE_RESIDENT_ORDERED = 16 /* firings follow each other */
 };
 
 struct core_resident_stage {
@@ -109,12 +114,13 @@ struct core_resident_stage {
 };
 
 enum core_job_kind {
-    CORE_JOB_RUN,  /* `batch` */
-    CORE_JOB_ZERO, /* `bytes` from `to` on */
-    CORE_JOB_SUM,  /* for one block: `appended` of `count` firings becomes places */
-    CORE_JOB_MOVE, /* the packets of output `output` of `count` firings from `from` to `to` */
-    CORE_JOB_COPY, /* `bytes` from `from` to `to`, whole words of 8 bytes */
-    CORE_JOB_LEAVE /* the run has ended */
+    CORE_JOB_RUN,   /* `batch` */
+    CORE_JOB_TREES, /* `batch`, of a stage whose firings launch kernels */
+    CORE_JOB_ZERO,  /* `bytes` from `to` on */
+    CORE_JOB_SUM,   /* for one block: `appended` of `count` firings becomes places */
+    CORE_JOB_MOVE,  /* the packets of output `output` of `count` firings from `from` to `to` */
+    CORE_JOB_COPY,  /* `bytes` from `from` to `to`, whole words of 8 bytes */
+    CORE_JOB_LEAVE  /* the run has ended */
 };
 
 struct core_job {
@@ -199,6 +205,7 @@ struct core_resident {
     uint64_t *sums;               /* by thread of a block */
     uint32_t *multiprocessors;    /* by block: which one it is on */
     uint8_t *executed; /* by stage and block: 1, if the block has executed firings of the stage */
+    struct core_trees trees;
     uint32_t finish_count, station_count;
     uint32_t open_stations;                              /* as many, or one that has all workers */
     uint32_t pending_count;                              /* of all stations */

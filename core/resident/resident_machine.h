@@ -118,6 +118,11 @@ static inline void core_max_device(uint64_t *at, uint64_t value)
     __asm__ volatile("red.relaxed.gpu.max.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
 }
 
+static inline void core_min_device(uint64_t *at, uint64_t value)
+{
+    __asm__ volatile("red.relaxed.gpu.min.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
+}
+
 static inline uint64_t core_load_system(const uint64_t *at)
 {
     uint64_t value;
@@ -241,6 +246,14 @@ static inline void core_max_device(uint64_t *at, uint64_t value)
 {
     uint64_t before = __atomic_load_n(at, __ATOMIC_RELAXED);
     while (before < value && !__atomic_compare_exchange_n(at, &before, value, true,
+                                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        continue;
+}
+
+static inline void core_min_device(uint64_t *at, uint64_t value)
+{
+    uint64_t before = __atomic_load_n(at, __ATOMIC_RELAXED);
+    while (before > value && !__atomic_compare_exchange_n(at, &before, value, true,
                                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         continue;
 }

@@ -213,10 +213,8 @@ static bool take_kind(const char **at, const char *word)
     return true;
 }
 
-static enum prt_status read_cycle(const struct prt_debugger *d, const char **at,
-                                  struct debug_break *b, struct prt_error *error)
+static enum prt_status read_cycle(const char **at, struct debug_break *b, struct prt_error *error)
 {
-    (void)d;
     b->kind = BREAK_CYCLE;
     if (take_count(at, &b->cycles)) return PRT_OK;
     return prt_error_set(error, PRT_E_USAGE, "the number of a cycle is missing");
@@ -228,8 +226,10 @@ static enum prt_status read_kind(const struct prt_debugger *d, const char **at,
     prt_debugger_skip_blanks(at);
     if (b->watch || take_kind(at, "value")) return read_value(d, at, b, error);
     if (take_kind(at, "buffer")) return read_level_break(d, at, b, error);
-    if (take_kind(at, "cycle")) return read_cycle(d, at, b, error);
-    if (**at == '\0') return prt_error_set(error, PRT_E_USAGE, "at what?");
+    if (take_kind(at, "cycle")) return read_cycle(at, b, error);
+    if (**at == '\0')
+        return prt_error_set(error, PRT_E_USAGE,
+                             "a node, a kernel, a buffer or a cycle is missing");
     if (take_kind(at, "kernel")) return read_kernel(d, at, b, error);
     return read_firing(d, at, b, error);
 }

@@ -218,7 +218,7 @@ enum prt_status prt_debugger_refuse_parts(const struct prt_debugger *d, uint32_t
 enum prt_status prt_debugger_refuse_rest(const char *rest, struct prt_error *error)
 {
     bool assigns = rest[0] == '=' && rest[1] != '=';
-    return prt_error_set(error, PRT_E_USAGE, "'%s' is too much%s", rest,
+    return prt_error_set(error, PRT_E_USAGE, "'%s' is left over%s", rest,
                          assigns ? ": '==' compares" : "");
 }
 
@@ -245,7 +245,8 @@ static enum prt_status take_operand(struct condition *c, struct debug_value *val
     prt_debugger_skip_blanks(&c->at);
     if (*c->at == '!') {
         c->at++;
-        if (++c->depth > DEPTH_MAX) return prt_error_set(c->error, PRT_E_USAGE, "too deep");
+        if (++c->depth > DEPTH_MAX)
+            return prt_error_set(c->error, PRT_E_USAGE, "the condition is nested too deeply");
         enum prt_status status = take_operand(c, value);
         c->depth--;
         if (status == PRT_OK && value->kind != DEBUG_NOTHING)
@@ -303,7 +304,8 @@ static enum prt_status take_and(struct condition *c, struct debug_value *value)
 
 static enum prt_status take_or(struct condition *c, struct debug_value *value)
 {
-    if (++c->depth > DEPTH_MAX) return prt_error_set(c->error, PRT_E_USAGE, "too deep");
+    if (++c->depth > DEPTH_MAX)
+        return prt_error_set(c->error, PRT_E_USAGE, "the condition is nested too deeply");
     enum prt_status status = take_and(c, value);
     for (prt_debugger_skip_blanks(&c->at); status == PRT_OK && strncmp(c->at, "||", 2) == 0;
          prt_debugger_skip_blanks(&c->at)) {

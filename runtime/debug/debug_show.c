@@ -105,7 +105,7 @@ static enum prt_status read_whole_place(const struct prt_debugger *d, const char
 {
     *place = (struct debug_place){.kind = DEBUG_VALUE};
     prt_debugger_skip_blanks(&text);
-    if (*text == '\0') return prt_error_set(error, PRT_E_USAGE, "of what?");
+    if (*text == '\0') return prt_error_set(error, PRT_E_USAGE, "a place is missing");
     enum prt_status status = prt_debugger_place_read(d, &text, place, error);
     prt_debugger_skip_blanks(&text);
     if (status == PRT_OK && *text != '\0') return prt_debugger_refuse_rest(text, error);

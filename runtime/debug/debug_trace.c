@@ -165,7 +165,9 @@ static enum prt_status close_trace(struct prt_debugger *d, struct prt_error *err
     if (trace == NULL) return PRT_OK;
     bool whole = ferror(trace->file) == 0;
     whole &= fclose(trace->file) == 0;
-    if (!whole) status = prt_error_set(error, PRT_E_WRITE, "%s: not written whole", trace->path);
+    if (!whole)
+        status = prt_error_set(error, PRT_E_WRITE, "%s: the trace could not be written completely",
+                               trace->path);
     trace->file = NULL;
     d->trace = NULL;
     prt_debugger_trace_free(trace);

@@ -776,6 +776,15 @@ enum kernel_status prt_device_queue_execute(struct prt_device_queue *q,
     return status;
 }
 
+enum kernel_status prt_device_queue_call(const struct prt_device_queue *q, uint32_t interface,
+                                         const struct prt_kernel_object *object,
+                                         const struct kernel_batch *batch)
+{
+    struct kernel_batch indexed = *batch;
+    indexed.indices = q->indices[interface];
+    return prt_kernel_call(object, q->entries_of[interface].run, &indexed);
+}
+
 uint64_t prt_device_queue_cycles(const struct prt_device_queue *q)
 {
     return q->cycles;

@@ -48,6 +48,11 @@ enum kernel_status prt_device_queue_execute(struct prt_device_queue *queue,
                                             struct kernel_window *windows, uint64_t *warp_cycles,
                                             struct kernel_fault *fault);
 
+/* Calls the body of that interface's kernel, for a caller that executes trees by itself. */
+enum kernel_status prt_device_queue_call(const struct prt_device_queue *queue, uint32_t interface,
+                                         const struct prt_kernel_object *object,
+                                         const struct kernel_batch *batch);
+
 /* Of the last execution: until all that its firings had launched had ended, beyond the time that
  * they would have taken had they launched nothing. */
 uint64_t prt_device_queue_cycles(const struct prt_device_queue *queue);

@@ -103,7 +103,7 @@ struct prt_kernel_information {
 bool prt_program_kernel(const struct prt_program *program, uint32_t index,
                         struct prt_kernel_information *information);
 
-/* The shared libraries that this code needs.  They are no part of the container, and execute code of their own when
+/* The shared libraries that the code of extern kernels needs.  They are no part of the container, and execute code of their own when
  * they are loaded: a run that needs one which has not been allowed is refused (PRT_E_USAGE).  NULL: there are no more. */
 const char *prt_program_library(const struct prt_program *program, uint32_t index);
 /* Allows the library of that name, if the program needs it.  Thread-safe. */
@@ -408,7 +408,7 @@ enum prt_status prt_run_replay(struct prt_run *run, prt_replay_callback show, vo
                                struct prt_error *error);
 
 /* Ends all in-ports and sources.  The run still processes the packets that they have delivered,
- * then ends; loops without input stop.  It takes effect before the next read, so the caller must
+ * then ends; cycles without input stop.  It takes effect before the next read, so the caller must
  * wake a blocked read callback itself.  Async-signal-safe. */
 void prt_run_interrupt(struct prt_run *run);
 

@@ -45,8 +45,6 @@ enum prt_status prt_arguments_tell(const struct prt_container *container,
                                    const struct prt_input_properties *properties,
                                    struct prt_error *error);
 
-/* "rate", ...; `property` is one of a container. */
-
 /* PRT_E_USAGE: some argument has no value. */
 enum prt_status prt_arguments_check(const struct prt_container *container,
                                     const struct prt_arguments *arguments, struct prt_error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pipert_device: simulated devices and the host's cores, for programs: their figures, and their
+ * pipert_device: simulated devices, GPUs and the host's cores, for programs: their figures, and their
  * sub-devices (clCreateSubDevices of OpenCL 1.2).
  *
  *     struct prt_device_tree *tree;
@@ -66,9 +66,11 @@ enum prt_status prt_gpu_describe(uint32_t number, struct prt_gpu_figures *figure
 /* Opens a device: the name of one that comes with the library, or "FILE.dev", a description.  "cpu"
  * stands for the host's cores that the calling thread may use, "cpu:N" for the first N of them.
  * There, compute units are cores in the order of the topology, and domains are the caches and
- * memories that these cores share. `report` may be NULL.  It receives the errors and warnings about
- * the description, with `context`. `figures` may be NULL.  PRT_E_USAGE: there is no such device.
- * PRT_E_DEVICE: that kind of device is not supported, or the host's cores cannot be found.
+ * memories that these cores share.  "cuda:N" stands for a GPU of this machine, whose compute units are
+ * its multiprocessors; "cuda" for the first one or, without a GPU, for the device that pipec compiles
+ * for under that name.  `report` may be NULL.  It receives the errors and warnings about the description,
+ * with `context`.  `figures` may be NULL.  PRT_E_USAGE: there is no such device.  PRT_E_DEVICE: that kind
+ * of device is not supported, there is no such GPU, or the host's cores cannot be found.
  * PRT_E_OPEN, PRT_E_READ, PRT_E_FORMAT: the description cannot be read.  PRT_E_NOMEM. */
 enum prt_status prt_device_open(const char *name, prt_report_callback report, void *context,
                                 struct prt_device_tree **tree, struct prt_device_figures *figures,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pipert_internal: a program whose kernels are linked into the executable, for tests (see
- * load/image.h).
+ * pipert_internal: a program whose kernels are linked into the executable, for tests (runtime/load/image.h).
  */
 #ifndef RUNTIME_HOST_PIPERT_INTERNAL_H
 #define RUNTIME_HOST_PIPERT_INTERNAL_H

@@ -123,7 +123,7 @@ static const Elf64_Phdr *segment_of(const struct elf *elf, uint64_t address, uin
     return NULL;
 }
 
-/* The bytes of the file that are there once it has been loaded, or NULL.  `constant`: and stay as they are. */
+/* The bytes of the file that are in memory after loading, or NULL.  `constant`: and that nothing can change there. */
 static const uint8_t *mapped_bytes(const struct elf *elf, uint64_t address, uint64_t size_bytes,
                                    bool constant)
 {
@@ -134,7 +134,7 @@ static const uint8_t *mapped_bytes(const struct elf *elf, uint64_t address, uint
     return elf->bytes + load->p_offset + at;
 }
 
-/* Notes are read by the linker for the features that the code supports. */
+/* The dynamic linker reads in notes which features the code supports. */
 static enum prt_status verify_notes(const struct elf *elf, const Elf64_Phdr *segment)
 {
     const uint8_t *notes = mapped_bytes(elf, segment->p_vaddr, segment->p_memsz, true);
@@ -336,7 +336,7 @@ static uint32_t hash_word_at(const uint8_t *words, uint64_t index)
     return word;
 }
 
-/* The number of symbols is what the hash table reaches; every chain of it has an end. */
+/* Counts the symbols that the hash table reaches, as the dynamic linker does; every chain of it must end. */
 static enum prt_status count_symbols(struct elf *elf)
 {
     const uint8_t *head = mapped_bytes(elf, elf->hash, 16, true);
@@ -533,7 +533,7 @@ static enum prt_status verify_all_relocations(const struct elf *elf)
     if (status == PRT_OK && has_dynamic_tag(elf, DT_JMPREL))
         status = verify_relocations(elf, elf->values[DT_JMPREL], elf->values[DT_PLTRELSZ]);
     if (status != PRT_OK) return status;
-    /* The linker takes the first ones for relative ones without a look. */
+    /* The dynamic linker takes the first ones for relative ones without a look. */
     CHECK(elf->relative_count <= elf->values[DT_RELASZ] / sizeof(Elf64_Rela),
           "has fewer relocations than it says");
     for (uint64_t i = 0; i < elf->relative_count; i++) {

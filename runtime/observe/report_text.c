@@ -417,7 +417,7 @@ static void print_stage_table(const struct text *t)
     fputc('\n', t->to);
     prt_text_cell(t->to, "stage", t->width);
     fprintf(t->to, " %4s %14s %10s %14s %12s %6s%s\n", "CUs", "firings", "dispatches",
-            "busy cycles", "launch", "busy", t->measured ? "   latency      most" : "");
+            "busy cycles", "launch", "busy", t->measured ? "   latency   maximum" : "");
     for (uint32_t i = 0; prt_run_stage(t->run, i, &s); i++) {
         prt_text_cell(t->to, s.name, t->width);
         fprintf(t->to,

@@ -224,7 +224,7 @@ static uint32_t append_wait(const struct prt_sched *s, uint32_t index, struct st
     if (stage->life == CORE_FAULTED) {
         add_words(story, "'%s' %s", stage_name(s, index),
                   core_faults(s->core)[index].there ? "has faulted"
-                                                    : "needs what a fault keeps back");
+                                                    : "needs packets that a fault keeps back");
         return UINT32_MAX;
     }
     if (input != NULL && stage->life == CORE_RUNNING) {

@@ -43,7 +43,7 @@ enum prt_stage_doing {
     PRT_STAGE_LACKS_PACKETS, /* in `buffer` */
     PRT_STAGE_LACKS_ROOM,    /* in `buffer` */
     PRT_STAGE_STOPPED,       /* by `stop`, or by an interrupt */
-    PRT_STAGE_FAULTED,       /* it has faulted, or needs the packets that a fault withholds */
+    PRT_STAGE_FAULTED,       /* it has faulted, or needs the packets that a fault keeps back */
     PRT_STAGE_ENDED
 };
 

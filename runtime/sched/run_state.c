@@ -242,7 +242,7 @@ static void put_state(struct text *t, const struct prt_sched *s, struct core_sta
     case PRT_STAGE_FAULTED:
         put_string(t, core_faults(s->core)[core_stage_number(s->core, stage)].there
                           ? "has faulted"
-                          : "needs what a fault keeps back");
+                          : "needs packets that a fault keeps back");
         return;
     case PRT_STAGE_STOPPED: put_string(t, "has stopped"); return;
     case PRT_STAGE_LACKS_PACKETS: put_packets_wait(t, s, stage, lack.input); return;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How stages share packets and reference entries (lang/dispatch.md).  Nothing that is wrong here
- * could do harm while running, for the scheduler compares every launch with what the entry holds;
- * but it would not be what the plan said.
+ * How stages share packets and reference entries (lang/dispatch.md).  A mistake here could do no harm in a run, because the
+ * scheduler compares every launch with the contents of its entry.  But the packets would not be those of the plan.
  */
 #include "runtime/verify/verify_internal.h"
 

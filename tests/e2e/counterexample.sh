@@ -30,9 +30,9 @@ cat >want <<'END'
 deadlock after 2 firings, the minimum:
   split x 2
 then these wait for each other forever:
-  'split', after 2 firings, waits for room in 'b': free are 0, needs 1; 'join' would free it
-  'join', after 0 firings, waits for packets in 'c': there are 0, needs 1; 'slow' would write them
-  'slow', after 0 firings, waits for packets in 'a': there are 2, needs 4; 'split' would write them
+  'split', after 2 firings, waits for room in 'b': 0 free, 1 needed; 'join' would free it
+  'join', after 0 firings, waits for packets in 'c': 0 present, 1 needed; 'slow' would write them
+  'slow', after 0 firings, waits for packets in 'a': 2 present, 4 needed; 'split' would write them
 levels:
   'b' holds 2 of 2
   'c' holds 0, and no depth would help

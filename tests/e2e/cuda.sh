@@ -137,11 +137,43 @@ done
 check "the scheduler and the kernels need two multiprocessors" says 6 'a sub-device of one multiprocessor is too small for a run' \
     "$PIPERUN" "${gpu[@]}" --partition 'equally 1' --sub-device 1 main.pbc x=gen:ramp:8 y=null
 
+# ---- kernels that launch kernels ----
+
+cat >trees.pipe <<'END'
+child kernel leaf(in i32 x, out i32 y; i32 v) { if (v % 3 > 0) y <- v + x; }
+child kernel parts(in i32 x, out i32 y) group 4 groups 5 { if (item.x == 0) y <- 10 * item.groups + item.group; }
+child kernel split(in i32 x, out i32 y; i32 v) {
+    if (v > 1) {
+        event e = launch split(v / 2) with parent;
+        launch leaf(v) after group;
+        launch leaf(v + 1) after e;
+        if (done(e)) y <- -v;
+        launch parts() groups 1 + v % 3 after parent;
+    } else y <- v;
+}
+kernel free(in i32 x, out i32 y) nesting 9 { launch split(x & 63); y <- x; }
+kernel ordered(in i32 x, out i32 y) nesting 9 { state i32 s; s += x & 31; launch split(s & 63); y <- s; }
+kernel failing(in i32 x, out i32 y) { state i32 s; s++; launch over(s); y <- x; }
+child kernel over(in i32 x, out i32 y; i32 s) { y <- 1000 / (s - 777); }
+pipeline main(in i32 x, out i32 y, out i32 z) { free(x -> y); ordered(x -> z); }
+pipeline fails(in i32 x, out i32 y) { x -> failing -> y; }
+END
+for options in --layout=sequence --layout=side-by-side --buffers=min; do
+    "$PIPEC" --device=cuda --min-level=error $options -p main trees.pipe -o trees.pbc
+    same_trees() {
+        "$PIPERUN" --device cpu:1 trees.pbc x=gen:ramp:700 y=y.cpu.raw z=z.cpu.raw &&
+            "$PIPERUN" "${gpu[@]}" trees.pbc x=gen:ramp:700 y=y.gpu.raw z=z.gpu.raw && cmp y.cpu.raw y.gpu.raw && cmp z.cpu.raw z.gpu.raw &&
+            [ "$(wc -c <y.gpu.raw)" -gt 20000 ]
+    }
+    check "children in all orders, of several work-groups, with done, below firings with state: the same bits, $options" same_trees
+done
+"$PIPEC" --device=cuda --min-level=error -p fails trees.pipe -o fails.pbc
+check "a fault in a child has kernel, firing and line" says 4 "'failing'.* divided by zero.* firing 776" \
+    "$PIPERUN" "${gpu[@]}" fails.pbc x=gen:ramp:2000 y=fails.raw
+check "and leaves no output" [ ! -e fails.raw ]
+
 # ---- refusals ----
 
-sum=$ROOT/tests/lang/launch_order.pipe
-"$PIPEC" --device=cuda "$sum" -o launch.pbc
-check "kernels that launch kernels" says 6 "launch kernels, which this version does not do on GPUs" "$PIPERUN" "${gpu[@]}" launch.pbc x=gen:ramp:8 y=null
 "$PIPEC" --device=cuda --debug-mode -p main p.pipe -o debug.pbc
 check "debug mode" says 6 'compiled for debugging' "$PIPERUN" "${gpu[@]}" debug.pbc x=gen:ramp:8 y=null
 check "packets of dispatches" says 6 'cannot be given packets of a form' "$PIPERUN" "${gpu[@]}" --dispatch=full main.pbc x=gen:ramp:8 y=null

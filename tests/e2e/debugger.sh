@@ -202,7 +202,7 @@ gives "the run goes on all the same" '^the run has ended'
 debug 'watch\nwatch c = 1\nwatch c > 1 if\nwatch pts > 1\nwatch pts.tag > 1\nwatch pts.q > 1\nprint pts == 1\nstart\nprint clip\nprint make.tables'
 mend() { grep -qF "script:$1: $2" messages; }
 check "a buffer is missing" mend 1 "the name of a buffer is missing"
-check "an assignment is no comparison" mend 2 "'= 1' is too much: '==' compares"
+check "an assignment is no comparison" mend 2 "'= 1' is left over: '==' compares"
 check "a condition is missing" mend 3 "a condition is missing after 'if'"
 check "fields of a packet are named" mend 4 "'pts' is no number: name a part of it: x, w, tag"
 check "items of an array, too" mend 5 "'pts.tag' is no number: name a part of it: [0] to [2]"

@@ -8,10 +8,10 @@ mkdir tmp
 export TMPDIR=$TMP/tmp
 check "here all that is needed works" says 0 "All that is needed works" "$PIPEC" doctor
 for name in piperun sim16 cpu; do check "$name is looked at" grep -qE "^ok +$name " text; done
-check "optional things are named" test "$(grep -cE '^(ok|missing) +(cuda|sndfile|dot|cc|pkg-config) ' text)" = 5
+check "optional things are named" test "$(grep -cE '^(ok|missing) +(cuda|sndfile|asound|dot|cc|pkg-config) ' text)" = 6
 check "as JSON, too" says 0 '"works": true' "$PIPEC" doctor --json
 check "which is JSON" parses text
-check "each finding says whether it is there and needed" test "$(grep -cE '"name": "[a-z0-9-]+", "there": (true|false), "needed": (true|false), "text": ".+"' text)" = 8
+check "each finding says whether it is there and needed" test "$(grep -cE '"name": "[a-z0-9-]+", "there": (true|false), "needed": (true|false), "text": ".+"' text)" = 9
 check "nothing is left in the temporary folder" test -z "$(ls tmp)"
 
 mkdir alone old

@@ -255,7 +255,7 @@ check "more packets than declared are a fault" says 4 "kernel 'evens' .* wrote 2
 
 # ---- reports ----
 
-check "inspect says that equal bits end there" says 0 "foreign code: 'gain' from gain.o; pure, by its author's word" \
+check "inspect says that equal bits end there" says 0 "foreign code: 'gain' from gain.o; declared 'pure'" \
     "$PIPEC" inspect gain.pipe
 "$PIPEC" gain.pipe -o gain.pbc
 check "... of a container, too" says 0 "foreign +1 node: .*equal bits are not promised" "$PIPEC" inspect gain.pbc

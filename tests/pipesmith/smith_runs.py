@@ -177,10 +177,6 @@ def execute(folder, source, inputs, outs, name):
     """Compiles and runs; (True, Outcome), or (False, message) where it is refused."""
     how = CONFIGURATIONS[name]
     resident = "cuda-emulated" in how.run
-    with open(source, encoding="utf-8") as file:
-        if resident and re.search(r"\blaunch\b", file.read()):  # refused on GPUs
-            name, resident = "cpu", False
-            how = CONFIGURATIONS[name]
     command = [f"{BUILD}/pipec", "--min-level=error", source, "-o", f"{folder}/p.pbc"]
     status, _, errors = run(command + how.compile + how.device(folder))
     if status != 0:

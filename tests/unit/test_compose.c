@@ -46,7 +46,7 @@ static bool may_fire(const struct graph *graph, const uint64_t *fired, uint32_t 
     return true;
 }
 
-/* NULL: some window looks ahead around a loop. */
+/* NULL: some window looks ahead around a cycle. */
 static struct iteration *schedule_of(const struct graph *graph, uint64_t scale)
 {
     uint64_t fired[NODES_MAX] = {0};

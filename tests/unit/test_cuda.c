@@ -15,12 +15,19 @@
 
 enum { PACKETS = 5000 };
 
-/* Exact rates, bounded ones, state, a finish, an initial packet. */
+/* Exact rates, bounded ones, state, a finish, kernels that launch kernels and ask whether they have appended a packet. */
 static const char text[] =
     "kernel twice(in i32 x, out i32 y) { y <- x + x; }\n"
     "kernel some(in i32 x, out i32 y push 0..2) { if (x % 3 > 0) y <- x; if (x % 3 > 1) y <- x; }\n"
     "kernel sum(in i32 x, out i32 y) { state i32 s; s += x; y <- s; finish { y <- 0 - s; } }\n"
-    "pipeline main(in i32 x, out i32 y) { x -> twice -> some -> sum -> y; }\n";
+    "child kernel even(in i32 x, out i32 y) { if (x % 2 == 0) y <- x / 2; }\n"
+    "child kernel never(in i32 x, out i32 y) { if (x == -1) y <- x; }\n"
+    "kernel halve(in i32 x, out i32 y) {\n"
+    "    event e = launch even();\n"
+    "    launch never() after e;\n"
+    "    if (!done(e)) y <- x;\n"
+    "}\n"
+    "pipeline main(in i32 x, out i32 y) { x -> twice -> some -> halve -> sum -> y; }\n";
 
 /* ---- the driver ---- */
 

@@ -28,6 +28,7 @@ static void on_stop(void *context, const struct prt_stop *stop)
 {
     (void)context;
     if (seen.count >= STOPS_MAX) fail_msg("too many stops");
+    assert_int_equal(prt_debug_has_ended(seen.debugger), stop->cause == PRT_STOP_END);
     size_t at = seen.count++ % STOPS_MAX;
     seen.stops[at] = *stop;
     seen.first_hits[at] = stop->hit_count > 0 ? stop->hits[0].number : 0;
@@ -319,19 +320,19 @@ static void look(struct prt_debugger *d)
     assert_string_equal(printed(d, "(t[0]"), "! ')' is missing");
     assert_string_equal(printed(d, "t[0] =="), "! a value is missing");
     assert_string_equal(printed(d, "t == 2"), "! 't' is no number: name a packet of it: t[0]");
-    assert_string_equal(printed(d, "t[0] = 2"), "! '= 2' is too much: '==' compares");
+    assert_string_equal(printed(d, "t[0] = 2"), "! '= 2' is left over: '==' compares");
     assert_string_equal(printed(d, "nix"), "! there is no buffer and no node 'nix'");
     assert_string_equal(printed(d, "tt"),
                         "! there is no buffer and no node 'tt'; did you mean 't'?");
     assert_string_equal(printed(d, "t["), "! the number of a packet is missing after '['");
     assert_string_equal(printed(d, "t[0..-1]"), "! a range is [FIRST..LAST]");
-    assert_string_equal(printed(d, ""), "! of what?");
+    assert_string_equal(printed(d, ""), "! a place is missing");
     char deep[400];
     memset(deep, '(', sizeof deep - 1);
     deep[sizeof deep - 1] = '\0';
-    assert_string_equal(printed(d, deep), "! too deep");
+    assert_string_equal(printed(d, deep), "! the condition is nested too deeply");
     memset(deep, '!', sizeof deep - 1);
-    assert_string_equal(printed(d, deep), "! too deep");
+    assert_string_equal(printed(d, deep), "! the condition is nested too deeply");
     prt_debug_kill(d);
 }
 

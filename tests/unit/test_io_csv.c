@@ -163,11 +163,11 @@ static void words_that_are_no_options_are_refused(void **state)
         {",separator=a", "not 'a'"},
         {",separator=\"", "not '\"'"},
         {",comment=-", "comment= takes one character, such as '#'"},
-        {",comment=#,comment=#", "comment= stands there twice"},
-        {",separator=;,separator=;", "separator= stands there twice"},
+        {",comment=#,comment=#", "comment= is given twice"},
+        {",separator=;,separator=;", "separator= is given twice"},
         {",separator=#,comment=#", "separator= and comment= are the same character"},
         {",missing=", "missing= takes a number"},
-        {",missing=1,missing=1", "missing= stands there twice"},
+        {",missing=1,missing=1", "missing= is given twice"},
         {",heading", "did you mean 'headings'?"},
         {",seperator=;", "did you mean 'separator='?"}};
     for (size_t i = 0; i < sizeof items / sizeof items[0]; i++) {

@@ -377,12 +377,12 @@ static void what_aiff_says_and_has_not_is_refused(void **state)
     begin_aiff();
     add_chunk("COMM", 17, comm, 18);
     assert_int_equal(read_made(read), PRT_E_FORMAT);
-    assert_says("COMM chunk is too short or there twice");
+    assert_says("COMM chunk is too short, or occurs twice");
     begin_aiff();
     add_chunk("COMM", 18, comm, 18);
     add_chunk("COMM", 18, comm, 18);
     assert_int_equal(read_made(read), PRT_E_FORMAT);
-    assert_says("COMM chunk is too short or there twice");
+    assert_says("COMM chunk is too short, or occurs twice");
     begin_aiff();
     add_chunk("COMM", 18, comm, 18);
     add_chunk("SSND", 17, ssnd, 16);
@@ -473,7 +473,7 @@ static void unusual_wav_headers_are_decided_upon_in_pipes_as_in_files(void **sta
         const char *message; /* NULL: 4 packets */
     } rows[] = {{1, 8000, 16, 0, false, false, NULL},
                 {1, 0, 16, 0, false, false, "its channels or its rate make no sense"},
-                {1, 8000, 8, 0, false, false, "too short, too long or there twice"},
+                {1, 8000, 8, 0, false, false, "too short, too long, or occurs twice"},
                 {1, 8000, 16, 0, true, false, "no fmt chunk before the data"},
                 {1, 8000, 16, 65480, false, false, NULL},
                 {0xFFFE, 8000, 40, 0, false, false, NULL},

@@ -66,6 +66,12 @@ static void specs_are_parsed(void **state)
         {"in=-,npy", "in", "-", PRT_FORMAT_NPY, -1, false, 0, 0, 0},
         {"in=/dev/full", "in", "/dev/full", PRT_FORMAT_RAW, -1, false, 0, 0, 0},
         {"in=a=b.raw", "in", "a=b.raw", PRT_FORMAT_RAW, -1, false, 0, 0, 0},
+        {"in=a.jsonl", "in", "a.jsonl", PRT_FORMAT_JSONL, -1, false, 0, 0, 0},
+        {"in=a.ndjson", "in", "a.ndjson", PRT_FORMAT_JSONL, -1, false, 0, 0, 0},
+        {"in=a.y4m,rate=24/2", "in", "a.y4m", PRT_FORMAT_Y4M, -1, false, 24, 0, 0},
+        {"in=alsa:hw:1,rate=8000", "in", "alsa:hw:1", PRT_FORMAT_LIVE, -1, false, 8000, 0, 0},
+        {"in=pipewire:", "in", "pipewire:", PRT_FORMAT_LIVE, -1, false, 0, 0, 0},
+        {"in=./jack:,raw", "in", "./jack:", PRT_FORMAT_RAW, -1, false, 0, 0, 0},
         {"in=null", "in", NULL, PRT_FORMAT_NULL, -1, false, 0, 0, 0},
         {"in=./null,raw", "in", "./null", PRT_FORMAT_RAW, -1, false, 0, 0, 0},
         {"in=x,null", "in", "x", PRT_FORMAT_NULL, -1, false, 0, 0, 0},
@@ -189,7 +195,7 @@ static void what_is_wrong_is_said_with_its_mend(void **state)
          "port 'y': width= takes a whole number from 1 to 2147483647, not '-1'"},
         {"y=a.pgm,width",
          "port 'y': width= takes a whole number from 1 to 2147483647, and there is none"},
-        {"y=a.pgm,width=5,width=6", "port 'y': width= stands there twice"},
+        {"y=a.pgm,width=5,width=6", "port 'y': width= is given twice"},
         {"y=a,raw:f31", "port 'y': raw has no type 'f31'; did you mean 'raw:f32'?"},
         {"y=a,wav:i12", "port 'y': wav has no type 'i12'; did you mean 'wav:i16'?"},
         {"y=a,wav:int", "port 'y': wav has no type 'int': its types are u8 i16 i32 f32 f64 (s16 is "
@@ -230,8 +236,8 @@ static void what_is_wrong_is_said_with_its_mend(void **state)
         {"x=a,arrive=@", "port 'x': arrive= takes the packets that arrive in a second, such as "
                          "48000, 44.1kHz or 30000/1001, or @FILE with a line for each arrival, not "
                          "'@'"},
-        {"x=a,arrive=1,arrive=1", "port 'x': arrive= stands there twice"},
-        {"x=a,arrive=@t,arrive=1", "port 'x': arrive= stands there twice"},
+        {"x=a,arrive=1,arrive=1", "port 'x': arrive= is given twice"},
+        {"x=a,arrive=@t,arrive=1", "port 'x': arrive= is given twice"},
         {"x=a,arive=1", "port 'x': there is no option 'arive'; did you mean 'arrive='?"},
         {"x=a,ful", "port 'x': there is no format 'ful'; did you mean 'full'?"},
         {"y=a,csv,npy", "port 'y': 'csv' and 'npy' are two formats: a port has one"},

@@ -488,13 +488,13 @@ static void a_fmt_chunk_is_there_once_and_has_its_length(void **state)
         begin_wav("RIFF");
         add_chunk("fmt ", lengths[i], pcm, sizeof pcm, 1026);
         add_chunk("data", 8, samples16, 8, 8);
-        check_refused(false, "too short, too long or there twice");
+        check_refused(false, "too short, too long, or occurs twice");
     }
     begin_wav("RIFF");
     add_chunk("fmt ", 16, pcm, 16, 16);
     add_chunk("fmt ", 16, pcm, 16, 16);
     add_chunk("data", 8, samples16, 8, 8);
-    check_refused(false, "too short, too long or there twice");
+    check_refused(false, "too short, too long, or occurs twice");
     begin_wav("RIFF");
     add_chunk("data", 8, samples16, 8, 8);
     check_refused(false, "no fmt chunk before the data");

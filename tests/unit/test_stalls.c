@@ -261,8 +261,9 @@ static void a_stall_can_end_at_a_fault(void **unused)
         assert_int_equal(waits.count, 3);
         assert_non_null(strstr(error.message, "stalled: 'first' waits for room in 't' (holds 2 of "
                                               "2, needs 1); 'join' waits for packets in '"));
-        const char *end = direct ? "(holds 0, needs 1); 'divide' has faulted"
-                                 : "(holds 0, needs 1); 'copy' needs what a fault keeps back";
+        const char *end = direct
+                              ? "(holds 0, needs 1); 'divide' has faulted"
+                              : "(holds 0, needs 1); 'copy' needs packets that a fault keeps back";
         assert_non_null(strstr(error.message, end));
     }
 }

@@ -65,7 +65,7 @@ static int unknown_port(const struct prt_session *session, const char *name, boo
                         program.name, what, name, nearest.name);
 }
 
-/* `gen:noise` without a seed takes --seed.  NULL: no memory. */
+/* Adds the seed of --seed to a `gen:noise` without one.  NULL: out of memory. */
 static char *with_seed(const struct prt_command *command, const char *text)
 {
     const char *noise = strstr(text, "=gen:noise");
@@ -218,14 +218,14 @@ static void complain_unbound(const struct prt_binding *b)
                       b->port.name, b->port.type, b->port.name, colon, type, b->port.name);
 }
 
-/* Reports all unbound ports or, if they are many, the first. */
+/* Reports the unbound ports: if they are many, the first of them and the number of the others. */
 static int check_bound(const struct prt_session *session)
 {
     enum { SHOWN = 8 };
     uint32_t missing = 0;
     for (uint32_t i = 0; i < session->port_count; i++) {
         const struct prt_binding *b = &session->bindings[i];
-        bool dropped = b->hash != NULL || b->tap != NULL; /* but for what looks at its packets */
+        bool dropped = b->hash != NULL || b->tap != NULL; /* after --hash or --watch */
         if (b->bound || (dropped && b->port.direction == PRT_PORT_OUT)) continue;
         if (missing++ < SHOWN) complain_unbound(b);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/piperun/run_ports.h"
 
+#include "base/plural.h"
 #include "lang/rational.h"
 #include "tools/piperun/io/arrival_text.h"
 #include "tools/piperun/message.h"
@@ -68,7 +69,7 @@ bool prt_binding_is_endless(const struct prt_binding *b)
 {
     bool generator = b->spec.format == PRT_FORMAT_RAMP || b->spec.format == PRT_FORMAT_NOISE ||
                      b->spec.format == PRT_FORMAT_ZEROS;
-    return generator && !b->spec.has_count;
+    return b->spec.format == PRT_FORMAT_LIVE || (generator && !b->spec.has_count);
 }
 
 static void describe_port(const struct prt_binding *b)
@@ -456,10 +457,24 @@ enum prt_status prt_ports_publish(struct prt_session *session, struct prt_error 
     return status;
 }
 
+/* Sound that a live device has lost is reported, though the run has ended well. */
+static void report_losses(const struct prt_binding *b)
+{
+    uint64_t read = b->source != NULL ? prt_source_losses(b->source) : 0;
+    uint64_t written = b->sink != NULL ? prt_sink_losses(b->sink) : 0;
+    if (read > 0)
+        prt_say_note("'%s' lost sound %" PRIu64 " time%s, because the pipeline was too slow",
+                     b->spec.path, read, plural(read));
+    if (written > 0)
+        prt_say_note("'%s' had a gap %" PRIu64 " time%s, because the pipeline was too slow",
+                     b->spec.path, written, plural(written));
+}
+
 void prt_ports_close(struct prt_session *session)
 {
     for (uint32_t i = 0; session->bindings != NULL && i < session->port_count; i++) {
         struct prt_binding *b = &session->bindings[i];
+        report_losses(b);
         prt_source_close(b->source);
         prt_sink_close(b->sink);
         if (b->bound) prt_port_spec_free(&b->spec);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Constants of firings in lanes.  Of more than there are registers, those of floats are loaded where they are used,
- * as broadcasts from a table: LLVM would hold as many as it can in registers, and to that end execute the vectors of
- * a block one after the other, so that each waits for its own results.
+ * If a body has more float constants than the processor has registers, they are loaded where they are used, as broadcasts
+ * from a table.  Otherwise LLVM would keep as many as possible in registers.  To that end it would execute the vectors of a
+ * block one after the other, so that each waits for its own results.
  */
 #include "compiler/codegen/common/kernel_constants.h"
 

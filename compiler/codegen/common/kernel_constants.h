@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel_constants: constants of firings in lanes that are loaded where they are used. */
+/* kernel_constants: a table of constants, from which firings in lanes load each one where they use it. */
 #ifndef COMPILER_CODEGEN_COMMON_KERNEL_CONSTANTS_H
 #define COMPILER_CODEGEN_COMMON_KERNEL_CONSTANTS_H
 
@@ -11,10 +11,10 @@ struct kernel_constants {
     LLVMValueRef table; /* a global of `type`, a struct with an item for each */
     LLVMTypeRef type;
 };
-/* Those of the body, if there are more than so many; else NULL. */
+/* The constants of the body, if they are more than `registers`; else NULL. */
 struct kernel_constants *kernel_collect_constants(struct kernel_emitter *e,
                                                   const struct kernel *kernel, uint32_t registers);
-/* A constant as an operand: in lanes loaded from `constants`, if it is there. */
+/* A constant as an operand: in lanes it is loaded from the body's table, if it is there. */
 LLVMValueRef kernel_constant_in_lanes(struct kernel_emitter *e, struct scalar_value value);
 
 #endif

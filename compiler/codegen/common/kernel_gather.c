@@ -58,8 +58,6 @@ LLVMValueRef kernel_gather(struct kernel_emitter *e, LLVMTypeRef item, LLVMValue
 
 /* ---- after optimising ---- */
 
-static LLVMValueRef lane_of(struct kernel_emitter *e, LLVMValueRef value, uint32_t lane);
-
 /* One lane of a value that may be a vector: calculated as a scalar where that is an address, or an index that widens. */
 static LLVMValueRef lane_of(struct kernel_emitter *e, LLVMValueRef value, uint32_t lane)
 {

@@ -129,7 +129,8 @@ static bool emitter_begin(struct kernel_emitter *e, struct compile *cx, const st
 
 /* ---- variants ---- */
 
-/* NaNs reach an out-port of the pipeline in canonical form, bytes between fields as zeros: whether a port can be bound to one. */
+/* By out-port of the kernel: is it bound to an out-port of the pipeline, and has its packets NaNs, which reach that port in
+ * canonical form, or bytes between fields, which reach it as zeros? */
 static bool *canonical_ports(struct kernel_emitter *e, const struct graph_node *node)
 {
     bool *canonical = ARENA_ARRAY(e->scratch, bool, node->kernel->out_count + 1u);
@@ -186,7 +187,7 @@ static uint32_t find_variant(struct kernel_emitter *e, const struct graph_node *
     return id;
 }
 
-/* Whoever launches a child, its ports may be those of the pipeline. */
+/* A child may write to out-ports of the pipeline, whichever kernel launches it. */
 static uint32_t add_child(struct kernel_emitter *e, struct kernel *kernel)
 {
     bool *canonical = ARENA_ARRAY(e->scratch, bool, kernel->out_count + 1u);
@@ -236,7 +237,7 @@ static void set_switches(void)
 }
 
 /* Reports a step of LLVM that works on the whole module. */
-static void tell_all(struct kernel_emitter *e, const char *doing)
+static void begin_module_step(struct kernel_emitter *e, const char *doing)
 {
     size_t count = e->variants.count;
     struct span at = count == 1 ? e->variants.items[0].kernel->span : e->graph->span;
@@ -298,7 +299,7 @@ static bool optimise_module(struct kernel_emitter *e)
         for (size_t i = 0; i < e->remainder_loops.count; i++)
             kernel_leave_loop_alone(e, e->remainder_loops.items[i]);
     }
-    tell_all(e, "LLVM optimised");
+    begin_module_step(e, "LLVM optimised");
     const char *passes = choose_passes(e);
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     enum compile_phase before = phase_begin(e->cx, PHASE_LLVM_OPTIMISE);
@@ -401,15 +402,15 @@ static bool build_module(struct kernel_emitter *e)
 
 /* ---- results ---- */
 
-/* Text is an image, too: it ends with a NUL. */
-static bool code_of_memory(struct kernel_emitter *e, enum kernel_text text_kind,
-                           struct kernel_code *code)
+/* Text, too, is an image for a target that needs no linker: then it ends with a NUL. */
+static bool write_module_code(struct kernel_emitter *e, enum kernel_text text_kind,
+                              struct kernel_code *code)
 {
     bool is_text = text_kind != KERNEL_TEXT_OBJ || e->code->linker_emulation == NULL;
     LLVMCodeGenFileType kind = is_text ? LLVMAssemblyFile : LLVMObjectFile;
     LLVMMemoryBufferRef buffer = NULL;
     char *text = NULL;
-    tell_all(e, "LLVM wrote machine code of");
+    begin_module_step(e, "LLVM wrote machine code of");
     /* Loop strength reduction takes a fifth of the time for many small kernels.  It saves an
      * addition or two a round, and the addresses of x86 contain these anyway.  The last switch
      * given applies. */
@@ -444,7 +445,7 @@ static bool make_code(struct kernel_emitter *e, enum kernel_text kind, struct ke
         LLVMDisposeMessage(text);
         return true;
     }
-    return code_of_memory(e, kind, code);
+    return write_module_code(e, kind, code);
 }
 
 bool kernel_generate(struct compile *cx, const struct graph *graph,

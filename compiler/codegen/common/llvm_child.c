@@ -179,10 +179,10 @@ static struct diag *report_end(struct compile *cx, const struct result *result,
                            "code generation ended with status %d while %s", end->number, doing);
     if (end->fate == CHILD_UNHEARD)
         return diag_report(cx->diags, RULE_CODEGEN, result->at,
-                           "code generation cannot be heard any more (%s) while %s",
+                           "the connection to code generation was lost (%s) while %s",
                            end->number != 0 ? strerror(end->number) : "its pipe is closed", doing);
     return diag_report(cx->diags, RULE_CODEGEN, result->at,
-                       "code generation sent something that is not whole while %s", doing);
+                       "code generation sent an incomplete result while %s", doing);
 }
 
 /* A system that has no memory left sends SIGKILL.  So may a user. */

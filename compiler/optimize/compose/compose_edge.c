@@ -62,7 +62,7 @@ static bool fires_ahead(struct composer *c, const struct edge *edge, uint64_t pa
     uint64_t ahead = (packets + edge->push - 1) / edge->push;
     const char *name = w->of->name;
     if (edge->initial > 0 || reads_rest(w) || w->step_count > 1)
-        return compose_fail(c, "'%s' is read %" PRIu64 " packet%s ahead, around a loop",
+        return compose_fail(c, "'%s' is read %" PRIu64 " packet%s ahead, around a cycle",
                             edge_name(c, edge), packets, plural(packets));
     if (w->stateful)
         return compose_fail(
@@ -98,7 +98,7 @@ static bool count_ahead(struct composer *c)
         struct edge *edge = &c->edges.items[i];
         edge->places = edge->initial + (edge->writer->firings + edge->writer->ahead) * edge->push;
         if (edge->form != COMPOSE_INLINED && packets_seen_inside(c, edge) > edge->places)
-            return compose_fail(c, "'%s' is read around a loop by firings ahead",
+            return compose_fail(c, "'%s' is read around a cycle by firings ahead",
                                 edge_name(c, edge));
     }
     return true;

@@ -54,8 +54,9 @@ static const char *fault_of(const struct fault_search *search, const struct kx *
 {
     switch (x->kind) {
     case KX_INDEX:
-        return may_overrun(search, x->right, x->check, x->left->type->length) ? "may leave an array"
-                                                                              : NULL;
+        return may_overrun(search, x->right, x->check, x->left->type->length)
+                   ? "may use an index outside of an array"
+                   : NULL;
     case KX_PEEK: return packet_faults(search, x) ? "may look past its packets" : NULL;
     case KX_WINDOW: return may_window_fault(search, x) ? "may look past its window" : NULL;
     case KX_DONE: return "waits for an event";

@@ -296,7 +296,7 @@ static struct composite *try_composite(struct merger *m, struct fuse_group *grou
     if (!fuse_firings(m->scratch.arena, m->graph, group)) return NULL;
     *reason = "the code would be too large";
     if (!is_group_small(m, group)) return NULL;
-    *reason = "no order of whole iterations has all packets in time";
+    *reason = "no order of firings gives each kernel its packets in time";
     if (!fuse_order(&m->scratch, m->graph, group, &ordered)) return NULL;
     struct composite *composite = ARENA_NEW(m->cx->arena, struct composite);
     ordered.name = fuse_name(m->cx->arena, m->graph, group);
@@ -309,17 +309,17 @@ static struct composite *try_composite(struct merger *m, struct fuse_group *grou
     if (leaves_lanes(m, group, composite)) return NULL;
     *reason = depth_obstacle(m, composite);
     if (*reason != NULL) return NULL;
-    *reason = "firings whose packets are looked at again would be made again, which costs more";
+    *reason = "firings whose packets are read again would be executed again, which costs more";
     if (!pays_again(m, composite)) return NULL;
-    *reason = "packets are selected faster before the state that they meet";
+    *reason = "selecting many packets at a time, before the kernel with state, is faster";
     if (selects_into_state(m, composite)) return NULL;
     *reason = "fewer iterations of the cycle would be dispatched together";
     if (!fuse_goes_round(&m->scratch, m->graph, composite)) return NULL;
     const struct graph_buffer *partial = fuse_partial(&m->scratch, m->graph, group, composite);
     if (partial == NULL) return composite;
     *reason = arena_printf(m->cx->arena,
-                           "at the end of a stream a part of an iteration's packets in '%s' is "
-                           "enough for some of what it writes",
+                           "at the end of a stream '%s' may hold a part of an iteration's packets, "
+                           "from which some output follows",
                            partial->name);
     return NULL;
 }

@@ -319,9 +319,6 @@ enum prt_status prt_cuda_check_container(const struct prt_container *c, struct p
     const char *why = NULL;
     if ((c->pipeline->flags & CONTAINER_PIPELINE_DEBUG) != 0)
         why = "the container is compiled for debugging (--debug-mode)";
-    for (uint32_t i = 0; i < c->node_count && why == NULL; i++)
-        if ((c->nodes[i].flags & CONTAINER_NODE_LAUNCHES) != 0)
-            why = "its kernels launch kernels, which this version does not do on GPUs";
     if (why != NULL)
         return prt_error_set(error, PRT_E_DEVICE,
                              "device 'cuda': %s; run on the host's cores (--device cpu)", why);

@@ -5,10 +5,16 @@
 #include "lang/embedded.h"
 #include "runtime/load/reader.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LOG_BYTES = 4096, THREADS_MAX = 1024, WARP = 32 };
+
+/* Of the stack of a thread: without bodies that wait for others; for each body that waits, and what it calls, beside the
+ * arrays of functions. */
+enum { STACK_BYTES = 1024, LEVEL_STACK_BYTES = 2048 };
 
 /* The first line of the driver's log, as printable ASCII. */
 static const char *first_log_line(char *log)
@@ -66,6 +72,39 @@ static enum prt_status find_kernel(struct prt_cuda_run *run, struct prt_error *e
     return PRT_OK;
 }
 
+/* The bytes of the arrays of all functions of a PTX text, which are in memory: ".local .align 8 .b8 __local_depot0[24];". */
+static uint64_t local_array_bytes(const char *text)
+{
+    static const char word[] = "__local_depot";
+    uint64_t bytes = 0;
+    for (const char *at = strstr(text, word); at != NULL; at = strstr(at, word)) {
+        at += strlen(word);
+        at += strspn(at, "0123456789");
+        if (*at == '[') bytes += strtoul(at + 1, NULL, 10);
+    }
+    return bytes;
+}
+
+/* The driver finds out how much stack a kernel takes, unless functions call each other: those of the
+ * scheduler, and bodies that ask whether an event is done. */
+static enum prt_status limit_stack(const struct prt_cuda_run *run,
+                                   const struct embedded_file *scheduler, struct prt_error *error)
+{
+    if (run->trees.levels == 0) return PRT_OK;
+    const char *kernels = (const char *)run->work->container->image + run->image->offset_bytes;
+    uint64_t level = LEVEL_STACK_BYTES + local_array_bytes(kernels) +
+                     local_array_bytes((const char *)scheduler->bytes);
+    uint64_t bytes = STACK_BYTES + run->trees.levels * level;
+    int result = run->driver->context_limit(PRT_CUDA_STACK_BYTES, (size_t)bytes);
+    if (result == PRT_CUDA_SUCCESS) return PRT_OK;
+    return prt_error_set(error, result == PRT_CUDA_OUT_OF_MEMORY ? PRT_E_NOMEM : PRT_E_DEVICE,
+                         "device 'cuda': %s while giving each thread a stack of %" PRIu64
+                         " bytes, for kernels that ask 'done' on %" PRIu64
+                         " levels: declare a lower 'nesting', or run on the host's cores "
+                         "(--device cpu)",
+                         prt_cuda_error_name(run->driver, result), bytes, run->trees.levels);
+}
+
 enum prt_status prt_cuda_code_load(struct prt_cuda_run *run, struct prt_error *error)
 {
     const struct embedded_file *scheduler = &embedded_resident_files[0];
@@ -74,7 +113,8 @@ enum prt_status prt_cuda_code_load(struct prt_cuda_run *run, struct prt_error *e
                              "device 'cuda': this program was built without clang, which compiles "
                              "the scheduler for GPUs: install clang and build it again");
     enum prt_status status = join_texts(run, scheduler, error);
-    return status == PRT_OK ? find_kernel(run, error) : status;
+    if (status == PRT_OK) status = find_kernel(run, error);
+    return status == PRT_OK ? limit_stack(run, scheduler, error) : status;
 }
 
 void prt_cuda_code_unload(struct prt_cuda_run *run)

@@ -44,6 +44,7 @@ enum prt_cuda_attribute {
 };
 enum { PRT_CUDA_FUNCTION_THREADS = 0 };
 
+enum { PRT_CUDA_STACK_BYTES = 0 }; /* a limit of a context: of a thread */
 enum { PRT_CUDA_HOST_MAPPED = 3 }; /* for all contexts, and with an address on the device */
 
 enum prt_cuda_input { PRT_CUDA_INPUT_PTX = 1 };
@@ -83,6 +84,7 @@ typedef uint64_t prt_cuda_address;
          (context, device))                                                                        \
     CALL(context_release, "cuDevicePrimaryCtxRelease_v2", (int device), (device))                  \
     CALL(context_set, "cuCtxSetCurrent", (void *context), (context))                               \
+    CALL(context_limit, "cuCtxSetLimit", (int limit, size_t value), (limit, value))                \
     CALL(link_create, "cuLinkCreate_v2",                                                           \
          (unsigned count, int *options, void **values, void **link),                               \
          (count, options, values, link))                                                           \

@@ -34,9 +34,11 @@ enum prt_status prt_cuda_refuse(const struct prt_cuda_driver *driver, int result
 
 /* Distances from its beginning. */
 struct layout {
-    uint64_t resident, stages, stations, rings, multiprocessors, executed; /* then: */
+    uint64_t resident, stages, stations, rings;
+    uint64_t interfaces, ports, launches, entries, roots, outputs; /* of struct core_trees */
+    uint64_t multiprocessors, executed;                            /* then: */
     uint64_t in, places, left, out, finishes, pending, sums, core;
-    uint64_t appended, scratch;
+    uint64_t appended, scratch, workspaces;
     uint64_t filled; /* bytes that the host fills: up to `executed` and these */
     uint64_t bytes;
 };
@@ -64,6 +66,13 @@ static uint64_t most_firings(const struct core *core, const struct core_stage *s
     return firings;
 }
 
+/* Does each firing append from a place of its own on? */
+static bool executes_firings_apart(const struct prt_container *c, const struct core_stage *stage)
+{
+    const struct container_node *node = &c->nodes[stage->node];
+    return prt_image_ptx_has_threads(c, node) || (node->flags & CONTAINER_NODE_LAUNCHES) != 0;
+}
+
 /* Room for the numbers and the packets of stages with bounded rates. */
 static bool measure_scratch(const struct prt_resident_run *work, uint64_t *numbers,
                             uint64_t *packets)
@@ -73,9 +82,7 @@ static bool measure_scratch(const struct prt_resident_run *work, uint64_t *numbe
     for (uint32_t i = 0; i < core->stage_count; i++) {
         const struct core_stage *stage = core_stage(core, i);
         uint64_t rows = most_firings(core, stage), bytes = 0, cells;
-        if (stage->exact ||
-            !prt_image_ptx_has_threads(work->container, &work->container->nodes[stage->node]))
-            continue;
+        if (stage->exact || !executes_firings_apart(work->container, stage)) continue;
         if (__builtin_add_overflow(rows, 1, &rows) ||
             __builtin_mul_overflow(rows, stage->output_count, &cells))
             return false;
@@ -90,6 +97,20 @@ static bool measure_scratch(const struct prt_resident_run *work, uint64_t *numbe
     return true;
 }
 
+/* Tables of struct core_trees. */
+static bool add_tree_tables(const struct prt_cuda_run *run, struct layout *l, uint64_t *end)
+{
+    const struct prt_container *c = run->work->container;
+    const struct core *core = run->work->core;
+    bool any = run->trees.workspace_bytes > 0;
+    return add_room(&l->interfaces, end, c->interface_count, sizeof *c->interfaces) &&
+           add_room(&l->ports, end, c->interface_port_count, sizeof *c->interface_ports) &&
+           add_room(&l->launches, end, c->launch_count, sizeof *c->launches) &&
+           add_room(&l->entries, end, c->interface_count, sizeof *run->trees.entries) &&
+           add_room(&l->roots, end, any ? core->stage_count : 0, sizeof *run->trees.roots) &&
+           add_room(&l->outputs, end, any ? core->output_count : 0, sizeof *run->trees.outputs);
+}
+
 static bool lay_out_memory(const struct prt_cuda_run *run, struct layout *l)
 {
     const struct core *core = run->work->core;
@@ -100,6 +121,7 @@ static bool lay_out_memory(const struct prt_cuda_run *run, struct layout *l)
                 add_room(&l->stages, &end, core->stage_count, sizeof(struct core_resident_stage)) &&
                 add_room(&l->stations, &end, run->stations.count, sizeof(struct core_station)) &&
                 add_room(&l->rings, &end, core->buffer_count, sizeof(uint8_t *)) &&
+                add_tree_tables(run, l, &end) &&
                 add_room(&l->multiprocessors, &end, run->multiprocessors, sizeof(uint32_t)) &&
                 add_room(&l->executed, &end, core->stage_count, run->multiprocessors);
     l->filled = end;
@@ -112,7 +134,8 @@ static bool lay_out_memory(const struct prt_cuda_run *run, struct layout *l)
            add_room(&l->sums, &end, run->threads, sizeof(uint64_t)) &&
            add_room(&l->core, &end, 1, core->bytes) &&
            add_room(&l->appended, &end, numbers, sizeof(uint64_t)) &&
-           add_room(&l->scratch, &end, packets, 1);
+           add_room(&l->scratch, &end, packets, 1) &&
+           add_room(&l->workspaces, &end, run->multiprocessors, run->trees.workspace_bytes);
     l->bytes = end;
     return fits && end <= SIZE_MAX / 4;
 }
@@ -143,6 +166,8 @@ static void fill_resident_stage(const struct prt_cuda_run *run, uint32_t index,
     if ((node->flags & CONTAINER_NODE_INDEXED) != 0) stage->flags |= CORE_RESIDENT_ZEROED;
     if ((node->flags & (CONTAINER_NODE_STOPS | CONTAINER_NODE_FAULTS)) != 0)
         stage->flags |= CORE_RESIDENT_ENDS;
+    if ((node->flags & CONTAINER_NODE_LAUNCHES) != 0) stage->flags |= CORE_RESIDENT_TREES;
+    if ((node->flags & CONTAINER_NODE_STATEFUL) != 0) stage->flags |= CORE_RESIDENT_ORDERED;
 }
 
 static void *copy_at(uint8_t *copy, uint64_t offset)
@@ -154,6 +179,36 @@ static void *copy_at(uint8_t *copy, uint64_t offset)
 static uint64_t mail_log_distance(const struct core *core)
 {
     return ALIGNMENT + (core->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static void copy_tree_table(void *to, const void *from, uint64_t count, size_t size)
+{
+    if (count > 0) memcpy(to, from, (size_t)count * size);
+}
+
+static void fill_tree_tables(const struct prt_cuda_run *run, const struct layout *l, uint8_t *copy,
+                             struct core_trees *trees)
+{
+    const struct prt_container *c = run->work->container;
+    const struct core *core = run->work->core;
+    const struct prt_cuda_trees *made = &run->trees;
+    prt_cuda_address arena = run->arena;
+    *trees = (struct core_trees){.interfaces = on_device(arena, l->interfaces),
+                                 .ports = on_device(arena, l->ports),
+                                 .launches = on_device(arena, l->launches),
+                                 .entries = on_device(arena, l->entries),
+                                 .roots = on_device(arena, l->roots),
+                                 .outputs = on_device(arena, l->outputs),
+                                 .workspaces = on_device(arena, l->workspaces),
+                                 .workspace_bytes = made->workspace_bytes};
+    if (made->workspace_bytes == 0) return;
+    copy_tree_table(copy + l->interfaces, c->interfaces, c->interface_count, sizeof *c->interfaces);
+    copy_tree_table(copy + l->ports, c->interface_ports, c->interface_port_count,
+                    sizeof *c->interface_ports);
+    copy_tree_table(copy + l->launches, c->launches, c->launch_count, sizeof *c->launches);
+    copy_tree_table(copy + l->entries, made->entries, c->interface_count, sizeof *made->entries);
+    copy_tree_table(copy + l->roots, made->roots, core->stage_count, sizeof *made->roots);
+    copy_tree_table(copy + l->outputs, made->outputs, core->output_count, sizeof *made->outputs);
 }
 
 /* Fills in a copy of the first part of the arena. */
@@ -192,6 +247,7 @@ static void fill_arena(const struct prt_cuda_run *run, const struct layout *l, u
         .cu_count = run->cu_count,
         .first_multiprocessor = run->first_multiprocessor,
         .multiprocessor_count = run->multiprocessor_count};
+    fill_tree_tables(run, l, copy, &resident->trees);
     for (uint32_t i = 0; i < run->work->core->stage_count; i++)
         fill_resident_stage(run, i, &stages[i]);
     for (uint32_t i = 0; i < run->stations.count; i++) {
@@ -295,6 +351,8 @@ enum prt_status prt_cuda_run_begin(struct prt_cuda_run *run, const struct prt_re
     run->work = work;
     enum prt_status status = prt_cuda_stations_find(work->core, run->queues, &run->stations);
     if (status != PRT_OK) return prt_error_set(error, status, "out of memory");
+    status = prt_cuda_trees_create(work->container, work->core, run->driver->emulates, &run->trees);
+    if (status != PRT_OK) return prt_error_set(error, status, "out of memory");
     status = prt_cuda_code_load(run, error);
     if (status == PRT_OK) status = prt_cuda_rings_create(run, error);
     if (status == PRT_OK) status = create_device_blocks(run, error);
@@ -322,6 +380,7 @@ void prt_cuda_run_end(struct prt_cuda_run *run)
     prt_cuda_code_unload(run);
     prt_emulated_kernels_destroy(run->emulated);
     prt_cuda_stations_free(&run->stations);
+    prt_cuda_trees_free(&run->trees);
     free(run->uses);
     *run = (struct prt_cuda_run){.driver = NULL};
 }

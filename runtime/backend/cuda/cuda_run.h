@@ -18,6 +18,7 @@
 #include "runtime/backend/cuda/cuda_driver.h"
 #include "runtime/backend/cuda/cuda_log.h"
 #include "runtime/backend/cuda/cuda_stations.h"
+#include "runtime/backend/cuda/cuda_trees.h"
 #include "runtime/backend/cuda/emulated_driver.h"
 #include "runtime/device/device.h"
 
@@ -43,6 +44,7 @@ struct prt_cuda_run {
     uint32_t cu_count;                                   /* of the program's device */
     uint32_t threads;                                    /* of a block: found */
     struct prt_cuda_stations stations;
+    struct prt_cuda_trees trees;
 
     void *link, *module, *function, *stream;
     prt_cuda_address arena, blocks;

@@ -81,6 +81,12 @@ static int emulated_handle_done(void *handle)
     return PRT_CUDA_SUCCESS;
 }
 
+static int emulated_limit(int limit, size_t value)
+{
+    (void)limit, (void)value;
+    return PRT_CUDA_SUCCESS;
+}
+
 /* ---- code ---- */
 
 // NOLINTNEXTLINE(readability-non-const-parameter): the type is the driver's
@@ -349,6 +355,7 @@ void prt_emulated_driver_open(struct prt_cuda_driver *driver)
                                        .context_retain = emulated_retain,
                                        .context_release = emulated_release,
                                        .context_set = emulated_handle_done,
+                                       .context_limit = emulated_limit,
                                        .link_create = emulated_link_create,
                                        .link_add = emulated_link_add,
                                        .link_complete = emulated_link_complete,

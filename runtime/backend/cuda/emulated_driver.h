@@ -20,7 +20,8 @@ void prt_emulated_driver_open(struct prt_cuda_driver *driver);
 struct prt_emulated_kernels;
 
 /* For a run: the tables of `core` may change, except its rates.  The number of an entry is GPU_ENTRY of a stage, not of a
- * kernel.  NULL: no memory. */
+ * kernel; of a kernel that launches or is launched, it is GPU_ENTRY of its interface and the number of stages.
+ * NULL: no memory. */
 struct prt_emulated_kernels *prt_emulated_kernels_create(const struct prt_container *container,
                                                          const struct core *core,
                                                          const struct prt_kernel_object *objects,

@@ -2,6 +2,9 @@
 #include "runtime/backend/cuda/emulated_driver.h"
 
 #include "base/monotonic.h"
+#include "core/resident/firing_ends.h"
+#include "core/resident/resident_machine.h"
+#include "runtime/device/device_queue.h"
 #include "runtime/device/kernel_call.h"
 #include "runtime/load/image_ptx.h"
 
@@ -22,29 +25,6 @@ struct prt_emulated_kernels {
 
 /* ---- one firing ---- */
 
-static void place_ends(const struct prt_emulated_kernels *k, const struct core_stage *stage,
-                       const struct kernel_batch *batch, uint64_t firing,
-                       const struct prt_kernel_scratch *scratch)
-{
-    const uint64_t *numbers = core_numbers(k->core);
-    for (uint32_t i = 0; i < stage->input_count; i++) {
-        const struct core_input *input = core_input(k->core, stage, i);
-        uint64_t width = core_read_buffer(k->core, input)->fifo.width_bytes, packets = 0;
-        if (input->window.width == 0)
-            packets = core_flow_total(numbers, &input->take.pop, batch->first_firing, firing);
-        scratch->in[i] = (const uint8_t *)batch->in[i] + packets * width;
-        if (batch->windows == NULL) continue;
-        scratch->windows[i] = batch->windows[i];
-        scratch->windows[i].place += firing;
-    }
-    for (uint32_t i = 0; i < stage->output_count; i++) {
-        const struct core_output *output = core_output(k->core, stage, i);
-        uint64_t width = core_written_buffer(k->core, output)->fifo.width_bytes;
-        uint64_t packets = core_flow_total(numbers, &output->most, batch->first_firing, firing);
-        scratch->out[i] = (uint8_t *)batch->out[i] + packets * width;
-    }
-}
-
 static enum kernel_status execute_firing(const struct prt_emulated_kernels *k, uint32_t index,
                                          const struct kernel_batch *batch, uint64_t firing,
                                          const struct prt_kernel_scratch *scratch)
@@ -53,7 +33,8 @@ static enum kernel_status execute_firing(const struct prt_emulated_kernels *k, u
     const struct prt_kernel_object *object = &k->objects[index];
     struct kernel_fault unread = {0};
     uint64_t completed = 1;
-    place_ends(k, stage, batch, firing, scratch);
+    const struct core_firing_ends ends = {scratch->in, scratch->out, scratch->windows};
+    core_place_firing(k->core, stage, batch, firing, &ends);
     for (uint32_t i = 0; i < stage->output_count; i++)
         scratch->produced[i] = 0;
     struct kernel_batch one = *batch;
@@ -75,15 +56,6 @@ static enum kernel_status execute_firing(const struct prt_emulated_kernels *k, u
 
 /* ---- entries ---- */
 
-// NOLINTNEXTLINE(readability-non-const-parameter): the builtin writes
-static void lower_atomically(uint64_t *number, uint64_t to)
-{
-    uint64_t now = __atomic_load_n(number, __ATOMIC_RELAXED);
-    while (to < now &&
-           !__atomic_compare_exchange_n(number, &now, to, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        continue;
-}
-
 static int32_t execute_strided(const struct prt_emulated_kernels *k, uint32_t index,
                                const struct kernel_batch *batch, uint32_t block, uint32_t blocks,
                                const struct prt_kernel_scratch *scratch)
@@ -91,7 +63,7 @@ static int32_t execute_strided(const struct prt_emulated_kernels *k, uint32_t in
     for (uint64_t i = block; i < batch->count; i += blocks) {
         enum kernel_status status = execute_firing(k, index, batch, i, scratch);
         if (status == KERNEL_OK) continue;
-        lower_atomically(batch->completed, i);
+        core_min_device(batch->completed, i);
         return (int32_t)status;
     }
     return KERNEL_OK;
@@ -106,6 +78,16 @@ static int32_t execute_alone(const struct prt_kernel_object *object,
     return (int32_t)prt_kernel_call(object, object->entry, &whole);
 }
 
+/* The body of a kernel that launches or is launched.  Reports of crashes name the first stage that launches. */
+static int32_t call_tree_kernel(const struct prt_emulated_kernels *k, uint32_t interface,
+                                const struct kernel_batch *batch)
+{
+    const struct prt_kernel_object *object = k->objects;
+    while (object->device_queue == NULL)
+        object++;
+    return (int32_t)prt_device_queue_call(object->device_queue, interface, object, batch);
+}
+
 /* On the host all threads are first threads of a block. */
 static int32_t call_emulated_entry(void *context, uint32_t thread, uint32_t entry,
                                    const struct kernel_batch *batch, uint32_t block,
@@ -113,6 +95,8 @@ static int32_t call_emulated_entry(void *context, uint32_t thread, uint32_t entr
 {
     const struct prt_emulated_kernels *k = context;
     uint32_t index = entry / GPU_ENTRY_KINDS;
+    if (index >= k->core->stage_count)
+        return call_tree_kernel(k, index - k->core->stage_count, batch);
     const struct prt_kernel_object *run = &k->objects[index];
     if (entry % GPU_ENTRY_KINDS == GPU_ENTRY_FINISH)
         return block > 0 ? KERNEL_OK : execute_alone(run + k->core->stage_count, batch);

@@ -208,6 +208,8 @@ struct prt_source {
     enum scalar_type packet;
     struct prt_source_information information;
     const struct prt_io_reader *reader; /* of the format; NULL: nothing is read */
+    bool waits;                         /* for a device, without a reader */
+    uint64_t losses; /* times that a device lost packets before they could be read */
     bool ended;
     enum prt_status failed;   /* PRT_OK: not yet */
     struct prt_error pending; /* the error of `failed` */
@@ -229,6 +231,7 @@ struct prt_sink {
     enum scalar_type packet;
     enum prt_sink_state state;
     uint64_t packets; /* written so far */
+    uint64_t losses;  /* times that a device had no packets in time */
     struct prt_io_writer writer;
 };
 
@@ -244,11 +247,11 @@ typedef enum prt_status prt_sink_opener(const struct prt_port_spec *spec,
                                         struct prt_sink **sink, struct prt_error *error);
 
 prt_source_opener prt_raw_source_open, prt_npy_source_open, prt_sound_source_open,
-    prt_pgm_source_open, prt_png_source_open, prt_y4m_source_open, prt_csv_source_open,
-    prt_jsonl_source_open, prt_null_source_open, prt_generator_open;
+    prt_pgm_source_open, prt_png_source_open, prt_y4m_source_open, prt_live_source_open,
+    prt_csv_source_open, prt_jsonl_source_open, prt_null_source_open, prt_generator_open;
 prt_sink_opener prt_raw_sink_open, prt_npy_sink_open, prt_wav_sink_open, prt_sound_sink_open,
-    prt_pgm_sink_open, prt_png_sink_open, prt_y4m_sink_open, prt_csv_sink_open, prt_jsonl_sink_open,
-    prt_null_sink_open;
+    prt_pgm_sink_open, prt_png_sink_open, prt_y4m_sink_open, prt_live_sink_open, prt_csv_sink_open,
+    prt_jsonl_sink_open, prt_null_sink_open;
 
 /* calloc for `bytes` with the ops and the type filled; NULL and `error` on failure. */
 struct prt_source *prt_source_make(size_t bytes, const struct prt_source_ops *ops,

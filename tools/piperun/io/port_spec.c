@@ -32,6 +32,11 @@ static bool piece_skip(struct piece *piece, const char *prefix)
     return true;
 }
 
+static bool piece_begins(struct piece piece, const char *prefix)
+{
+    return piece_skip(&piece, prefix);
+}
+
 /* Cuts the part before `separator` off the front, and the separator; all if there is none. */
 static struct piece piece_split(struct piece *rest, char separator)
 {
@@ -198,7 +203,7 @@ static enum prt_status take_spec_option(struct item_reader *reader, size_t optio
     const char *port = reader->spec->port, *name = options[option];
     uint64_t number, divisor = 1;
     if (reader->values[option] != 0)
-        return prt_error_set(error, PRT_E_USAGE, "port '%s': %s= stands there twice", port, name);
+        return prt_error_set(error, PRT_E_USAGE, "port '%s': %s= is given twice", port, name);
     if (!has_value || value.length == 0)
         return prt_error_set(error, PRT_E_USAGE,
                              "port '%s': %s= takes a whole number from 1 to %d, and there is none",
@@ -219,8 +224,7 @@ static enum prt_status take_arrivals(struct prt_port_spec *spec, struct piece va
                                      struct prt_error *error)
 {
     if (spec->arrive_packets != 0 || spec->arrive_path != NULL)
-        return prt_error_set(error, PRT_E_USAGE, "port '%s': arrive= stands there twice",
-                             spec->port);
+        return prt_error_set(error, PRT_E_USAGE, "port '%s': arrive= is given twice", spec->port);
     struct piece path = value;
     if (piece_skip(&path, "@") && path.length > 0) {
         spec->arrive_path = strndup(path.text, path.length);
@@ -259,8 +263,7 @@ static enum prt_status take_csv_option(struct prt_port_spec *spec, int option, s
     const char *name = mark_names[option];
     char *mark = option == MARK_SEPARATOR ? &spec->separator : &spec->comment;
     if (option == MARK_MISSING ? spec->missing != NULL : *mark != '\0')
-        return prt_error_set(error, PRT_E_USAGE, "port '%s': %s= stands there twice", spec->port,
-                             name);
+        return prt_error_set(error, PRT_E_USAGE, "port '%s': %s= is given twice", spec->port, name);
     if (option == MARK_MISSING && value.length > 0) {
         spec->missing = strndup(value.text, value.length);
         return spec->missing != NULL ? PRT_OK : prt_io_no_memory(error);
@@ -454,6 +457,10 @@ static enum prt_status parse_made(struct piece path, struct prt_port_spec *spec,
     } else if (piece_skip(&generator, "gen:")) {
         *fixed = "a generator has no format, it makes packets of the port's type";
         return parse_generator(generator, spec, error);
+    } else if (piece_begins(path, "alsa:") || piece_begins(path, "pipewire:") ||
+               piece_begins(path, "jack:")) {
+        spec->format = PRT_FORMAT_LIVE;
+        *fixed = "a sound device has no format, it has packets of the port's type";
     }
     return PRT_OK;
 }
@@ -468,7 +475,9 @@ static enum prt_status parse_path(struct piece path, struct piece item_text, boo
     enum prt_status status = parse_made(path, spec, &reader.fixed, error);
     if (status == PRT_OK && has_items) status = parse_items(&reader, item_text, error);
     if (status != PRT_OK) return status;
-    if (reader.fixed != NULL) {
+    if (spec->format == PRT_FORMAT_LIVE) {
+        /* the path is the device */
+    } else if (reader.fixed != NULL) {
         free(spec->path);
         spec->path = NULL;
     } else if (reader.format.length == 0 && !format_from_ending(spec->path, spec)) {

@@ -99,7 +99,7 @@ static enum prt_status read_fmt(struct walk *walk, uint32_t bytes, struct prt_er
     unsigned char fmt[FMT_BYTES_MAX] = {0};
     if (bytes < 16 || bytes > FMT_BYTES_MAX || walk->has_fmt)
         return refuse_sound_header(walk, error,
-                                   "the fmt chunk is too short, too long or there twice");
+                                   "the fmt chunk is too short, too long, or occurs twice");
     enum prt_status status = take_header_bytes(walk, fmt, bytes, error);
     if (status != PRT_OK) return status;
     walk->has_fmt = true;
@@ -165,7 +165,7 @@ static enum prt_status read_comm(struct walk *walk, uint32_t bytes, struct prt_e
 {
     unsigned char comm[18];
     if (bytes < sizeof comm || walk->has_comm)
-        return refuse_sound_header(walk, error, "the COMM chunk is too short or there twice");
+        return refuse_sound_header(walk, error, "the COMM chunk is too short, or occurs twice");
     enum prt_status status = take_header_bytes(walk, comm, sizeof comm, error);
     if (status != PRT_OK) return status;
     walk->has_comm = true;

@@ -23,6 +23,7 @@ static const struct format_row formats[] = {
     [PRT_FORMAT_Y4M] = {"y4m", prt_y4m_source_open, prt_y4m_sink_open},
     [PRT_FORMAT_CSV] = {"csv", prt_csv_source_open, prt_csv_sink_open},
     [PRT_FORMAT_JSONL] = {"jsonl", prt_jsonl_source_open, prt_jsonl_sink_open},
+    [PRT_FORMAT_LIVE] = {"live sound", prt_live_source_open, prt_live_sink_open},
     [PRT_FORMAT_NULL] = {"null", prt_null_source_open, prt_null_sink_open},
     [PRT_FORMAT_RAMP] = {"gen:ramp", prt_generator_open, NULL},
     [PRT_FORMAT_NOISE] = {"gen:noise", prt_generator_open, NULL},
@@ -43,7 +44,7 @@ const char *prt_format_name(enum prt_format format)
 bool prt_format_is_sound(enum prt_format format)
 {
     return format == PRT_FORMAT_WAV || format == PRT_FORMAT_AIFF || format == PRT_FORMAT_FLAC ||
-           format == PRT_FORMAT_OGG;
+           format == PRT_FORMAT_OGG || format == PRT_FORMAT_LIVE;
 }
 
 bool prt_format_is_picture(enum prt_format format)
@@ -233,7 +234,7 @@ enum prt_status prt_source_open_packets(const struct prt_port_spec *spec,
         prt_source_close(opened);
         return status;
     }
-    opened->information.at_hand = opened->reader == NULL || opened->reader->regular;
+    opened->information.at_hand = opened->reader != NULL ? opened->reader->regular : !opened->waits;
     if (opened->reader != NULL && opened->reader->regular)
         opened->information.bytes = opened->reader->size_bytes;
     *source = opened;
@@ -268,6 +269,11 @@ void prt_source_information(const struct prt_source *source,
                             struct prt_source_information *information)
 {
     *information = source->information;
+}
+
+uint64_t prt_source_losses(const struct prt_source *source)
+{
+    return source->losses;
 }
 
 void prt_source_close(struct prt_source *source)
@@ -384,6 +390,11 @@ void prt_sink_close(struct prt_sink *sink)
     prt_io_writer_close(&sink->writer);
     if (sink->ops->release != NULL) sink->ops->release(sink);
     free(sink);
+}
+
+uint64_t prt_sink_losses(const struct prt_sink *sink)
+{
+    return sink->losses;
 }
 
 const char *prt_sink_temporary(const struct prt_sink *sink)

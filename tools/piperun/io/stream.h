@@ -40,6 +40,7 @@
  *   png   grey or r, g, b successive
  *   csv   a packet a line, its scalars separated by commas
  *   jsonl a packet a line, as a value of JSON
+ *   live  sound devices: alsa:NAME, pipewire:[NODE], jack: (live_sound.c)
  *   null  an empty source; a sink that takes everything
  *   gen   only a source: ramp, noise:SEED, zeros, each endless or with :COUNT
  *
@@ -78,6 +79,7 @@ enum prt_format {
     PRT_FORMAT_Y4M,
     PRT_FORMAT_CSV,
     PRT_FORMAT_JSONL,
+    PRT_FORMAT_LIVE,
     PRT_FORMAT_NULL,
     PRT_FORMAT_RAMP,
     PRT_FORMAT_NOISE,
@@ -107,7 +109,7 @@ double prt_scalar_value(enum scalar_type type, const void *scalar);
 /* One PORT=PATH[,ITEM...].  Fields not given are zero. */
 struct prt_port_spec {
     char *port;
-    char *path; /* NULL for generators and null */
+    char *path; /* NULL for generators and null; of live sound the device, "alsa:default" */
     enum prt_format format;
     bool has_element;         /* raw:TYPE, npy:TYPE, wav:TYPE, aiff:TYPE, flac:TYPE */
     enum scalar_type element; /* the type in the file */
@@ -133,7 +135,7 @@ struct prt_port_spec {
 };
 
 /* Parses `text`: PORT=PATH[,ITEM...].
- *   PATH   a file; `-` standard input or output; `null`; gen:ramp[:COUNT], gen:noise:SEED[:COUNT],
+ *   PATH   a file; `-` standard input or output; `null`; a sound device, alsa:NAME, pipewire:[NODE], jack:; gen:ramp[:COUNT], gen:noise:SEED[:COUNT],
  *          gen:zeros[:COUNT].  It ends at the first comma.  `./null` names a file of that name.
  *   ITEM   raw  raw:TYPE  npy  wav  wav:TYPE  aiff  aiff:TYPE  flac  flac:TYPE  ogg  pgm  ppm  png  y4m  csv  jsonl  null  rate=N  rate=N/M
  *          width=N  height=N  channels=N
@@ -156,7 +158,7 @@ bool prt_port_spec_is_standard(const struct prt_port_spec *spec);
 
 /* The name of the format as a spec writes it: a literal. */
 const char *prt_format_name(enum prt_format format);
-bool prt_format_is_sound(enum prt_format format);   /* wav, aiff, flac, ogg */
+bool prt_format_is_sound(enum prt_format format);   /* wav, aiff, flac, ogg, live sound */
 bool prt_format_is_picture(enum prt_format format); /* pgm, png, y4m */
 
 /* --- temporaries: so that a signal handler can remove them --- */
@@ -229,6 +231,9 @@ void prt_source_information(const struct prt_source *source,
 /* The bytes of the file before the next packet; roughly, where a format is compressed. */
 uint64_t prt_source_offset(const struct prt_source *source);
 
+/* How often a live device has lost packets because they were not read in time. */
+uint64_t prt_source_losses(const struct prt_source *source);
+
 /* NULL is allowed. */
 void prt_source_close(struct prt_source *source);
 
@@ -271,6 +276,9 @@ void prt_sink_abort(struct prt_sink *sink);
 
 /* Frees the sink; aborts first if it was not finished.  NULL is allowed. */
 void prt_sink_close(struct prt_sink *sink);
+
+/* How often a live device has had a gap because no packets came in time. */
+uint64_t prt_sink_losses(const struct prt_sink *sink);
 
 /* The temporary's path while there is one, else NULL.  Valid until finish, abort or close. */
 const char *prt_sink_temporary(const struct prt_sink *sink);

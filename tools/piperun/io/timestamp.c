@@ -42,7 +42,8 @@ static bool cut_day(const char **text, int64_t *days)
     bool leap = is_leap_year(year);
     int64_t length = before[month] - before[month - 1] + (leap && month == 2);
     if (day < 1 || day > length) return false;
-    int64_t past = year - 1; /* whole years; of these, in year 0, minus one */
+    int64_t past = year - 1;
+    /* Of the years 1 to `past`; year 0 has one, too, so it begins a day earlier. */
     int64_t leap_days = year == 0 ? -1 : past / 4 - past / 100 + past / 400;
     *days = year * 365 + leap_days + before[month - 1] + (leap && month > 2) + day - 1 - 719527;
     return true;

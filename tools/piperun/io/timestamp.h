@@ -2,8 +2,8 @@
 /*
  * timestamp: points in time as text, by RFC 3339: 2026-11-29T22:10:00.25+01:00.
  *
- * A blank may stand for the T.  Without a zone the time is that of Z, and without a time of day the day begins.  A second
- * has up to nine digits after its point, and none is a leap second.
+ * A blank may stand for the T.  Without a zone the time is UTC (Z), and without a time of day it is midnight.  Seconds have
+ * up to nine digits after the point.  A leap second (:60) is refused.
  *
  * Thread-safety: no state.  Errors: false; nothing is written.
  */
