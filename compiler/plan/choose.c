@@ -21,12 +21,17 @@ struct candidate {
     uint64_t cycles; /* of the trial; UINT64_MAX: there was none, or it did not finish */
 };
 
+struct longer_trial { /* of the chosen layout; 0 iterations: there was none */
+    uint64_t iterations, cycles;
+};
+
 struct choice {
     struct placement *at;
     struct candidate items[CANDIDATES_MAX];
     uint32_t count;
     struct trial_size size;
     enum graph_policy selection; /* of the trials of layouts */
+    struct longer_trial longer;
 };
 
 /* ---- candidates ---- */
@@ -95,23 +100,68 @@ static uint32_t try_layouts(struct choice *choice)
     return best;
 }
 
-/* Trials of a few iterations do not see buffers full.  The layout has to be faster than in sequence in longer ones, too.
- * Returns the better one of both. */
+/* ---- longer trials ---- */
+
+/* Iterations in which the writers of all buffers could fill them. */
+static uint64_t iterations_to_fill(const struct placement *at)
+{
+    const struct graph *graph = at->graph;
+    uint64_t most = 0;
+    for (size_t i = 0; i < graph->buffers.count; i++) {
+        const struct graph_buffer *buffer = &graph->buffers.items[i];
+        if (buffer->outer != GRAPH_INNER) continue;
+        uint64_t pushed =
+            graph->nodes.items[buffer->writer_node].outputs.items[buffer->writer_output].push;
+        uint128 packets = (uint128)at->plan->stages[buffer->writer_node].pace * pushed;
+        uint128 fill = (uint128)buffer->depth_packets * PLAN_PACE_ONE / (packets > 0 ? packets : 1);
+        most = max64(most, fill >> 40 ? UINT64_C(1) << 40 : (uint64_t)fill);
+    }
+    return most;
+}
+
+/* A trial that sees buffers full, or that of so few iterations that it has none. */
+static uint64_t longer_iterations(const struct choice *choice)
+{
+    enum { LEAST = 16, FILLINGS = 4, TIMES = 32 };
+    uint64_t fills = mul_clamped(iterations_to_fill(choice->at), FILLINGS);
+    return max64(min64(fills, mul_clamped(choice->size.iterations, TIMES)), LEAST);
+}
+
+/* The fastest one but for `best`; GRAPH_NONE: there is none whose trial finished. */
+static uint32_t second_layout(const struct choice *choice, uint32_t best)
+{
+    uint32_t second = GRAPH_NONE;
+    for (uint32_t i = 0; i < choice->count; i++) {
+        if (i == best || choice->items[i].cycles == UINT64_MAX) continue;
+        if (second == GRAPH_NONE || choice->items[i].cycles < choice->items[second].cycles)
+            second = i;
+    }
+    return second;
+}
+
+/* Short trials do not see buffers full.  Where they are too short for that, the two best layouts and all stages in sequence
+ * are tried for longer.  Returns the best of them. */
 static uint32_t confirm_layout(struct choice *choice, uint32_t best)
 {
-    enum { ITERATIONS = 16, LOOKS = 4 };
+    enum { FINALISTS = 3 };
     const struct trial_size size = choice->size;
-    uint32_t tried[] = {0, best};
-    if (best == 0 || size.iterations >= ITERATIONS) return best;
-    choice->size.iterations = ITERATIONS;
-    choice->size.looks = mul_clamped(size.looks, LOOKS);
-    uint64_t cycles[2];
-    for (size_t i = 0; i < 2; i++) {
+    uint64_t iterations = longer_iterations(choice), best_cycles = UINT64_MAX;
+    uint32_t tried[FINALISTS] = {0, best, second_layout(choice, best)}, found = best;
+    choice->longer.iterations = 0;
+    if (size.iterations >= iterations) return best;
+    choice->size.looks = mul_clamped(size.looks, max64(iterations / size.iterations, 4));
+    choice->size.iterations = iterations;
+    for (size_t i = 0; i < FINALISTS; i++) {
+        if (tried[i] == GRAPH_NONE || (i > 0 && tried[i] == 0)) continue;
         plan_lay_out(choice->at, choice->items[tried[i]].layout);
-        cycles[i] = try_selection(choice, choice->selection, 0).steady_cycles;
+        uint64_t cycles = try_selection(choice, choice->selection, 0).steady_cycles;
+        if (!trial_is_faster(cycles, best_cycles)) continue;
+        best_cycles = cycles;
+        found = tried[i];
     }
+    if (best_cycles < UINT64_MAX) choice->longer = (struct longer_trial){iterations, best_cycles};
     choice->size = size;
-    return trial_is_faster(cycles[1], cycles[0]) ? best : 0;
+    return found;
 }
 
 /* ---- reasons ---- */
@@ -185,7 +235,11 @@ static const char *reason_by_trial(const struct choice *choice, uint32_t best)
                             layout_name(arena, choice->items[other].layout),
                             choice->items[other].cycles);
     }
-    return arena_printf(arena, "%s%s", text, margin_text(least, chosen));
+    if (choice->longer.iterations == 0)
+        return arena_printf(arena, "%s%s", text, margin_text(least, chosen));
+    return arena_printf(arena, "%s; the best of longer trials: %s %s", text,
+                        trial_iterations_text(arena, choice->longer.iterations),
+                        cycles_text(arena, choice->longer.cycles));
 }
 
 static const char *obstacle_of(const struct placement *at)
@@ -421,9 +475,11 @@ static struct full_runs run_full_plan(struct choice *choice, uint32_t best)
     struct full_runs runs;
     at->most = NULL;
     settle_plan(choice, best);
+    uint64_t longest = longer_iterations(choice);
     (void)plan_try_chosen(at->graph, at->plan, &runs.iterations[FULL_RUNS - 1]);
+    runs.iterations[FULL_RUNS - 1] = max64(runs.iterations[FULL_RUNS - 1], longest);
     for (int i = FULL_RUNS; i-- > 0;) {
-        if (i < FULL_RUNS - 1) runs.iterations[i] = max64(runs.iterations[i + 1] / 8, 1);
+        if (i < FULL_RUNS - 1) runs.iterations[i] = max64(runs.iterations[i + 1] / 4, 1);
         runs.cycles[i] = plan_run_chosen(at->graph, at->plan, runs.iterations[i]);
     }
     return runs;
@@ -469,6 +525,29 @@ static void time_depths(struct choice *choice, uint32_t best)
     if (at->cx->options.buffers == BUFFERS_FAST) choose_fast_depths(choice, best);
 }
 
+/* ---- the two best plans ---- */
+
+/* A static schedule can make another layout the best.  If the second one is slower by at most a quarter without, both get
+ * their policy and schedule, and play whole runs.  It is taken if the longer run is faster by more than a hundredth, and the
+ * shorter one not slower by a twentieth. */
+static uint32_t choose_of_two(struct choice *choice, uint32_t best)
+{
+    enum { CLOSE_ONE_IN = 4 };
+    struct placement *at = choice->at;
+    uint32_t second = second_layout(choice, best);
+    uint64_t cycles = choice->items[best].cycles;
+    if (second == GRAPH_NONE || cycles == UINT64_MAX || at->plan->stage_count > STAGES_TRIED)
+        return best;
+    if (choice->items[second].cycles > add_clamped(cycles, cycles / CLOSE_ONE_IN)) return best;
+    struct full_runs runs = run_full_plan(choice, best);
+    settle_plan(choice, second);
+    uint64_t longer = plan_run_chosen(at->graph, at->plan, runs.iterations[FULL_RUNS - 1]);
+    if (!trial_is_faster(longer, runs.cycles[FULL_RUNS - 1])) return best;
+    if (!is_full_speed(at, &runs)) return best;
+    choice->longer = (struct longer_trial){runs.iterations[FULL_RUNS - 1], longer};
+    return second;
+}
+
 static const char *reason_of_mode(const struct choice *choice, uint32_t best, const char *obstacle)
 {
     struct arena *arena = choice->at->cx->arena;
@@ -494,6 +573,7 @@ void plan_choose(struct placement *at)
     }
     if (plan_doubles_batches(at))
         best = choose_batches(&choice, best, wish == LAYOUT_ANY && obstacle == NULL);
+    if (wish == LAYOUT_ANY && obstacle == NULL) best = choose_of_two(&choice, best);
     plan_lay_out(at, choice.items[best].layout);
     at->plan->mode_reason = reason_of_mode(&choice, best, obstacle);
     if (at->cx->options.depths_by_clock && plan_times_depths(at)) time_depths(&choice, best);

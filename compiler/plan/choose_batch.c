@@ -7,10 +7,11 @@
 
 enum {
     FASTER_ONE_IN = 100,   /* of the steady cycles: another layout */
-    WORTH_ONE_IN = 50,     /* of the steady cycles: another doubling */
+    WORTH_ONE_IN = 50,     /* of the steady cycles: each further doubling */
     SHORT_ONE_IN = 20,     /* that a short stream may be slower */
     SHORT_ITERATIONS = 16, /* of the shorter short stream */
     SHORT_DISPATCHES = 4,  /* of each stage, with the smallest batches, of the longer one */
+    AHEAD = 2,             /* doublings in a row that may fail before the last ones are given up */
     LOOKS = 4              /* a whole run has so many times the looks of a trial of layouts */
 };
 
@@ -118,11 +119,12 @@ struct batched_layout plan_double_batches(struct placement *at, struct batched_l
 {
     struct batched_layout best = from;
     uint32_t most = target_of(at->device)->batch.doublings_max;
-    while (best.doublings < most && !launches_are_cheap(&best.trial)) {
-        struct batched_layout next = try_batches(at, best.layout, best.doublings + 1, selection);
-        if (!is_faster_by(&next, &best, WORTH_ONE_IN)) break;
-        if (!plan_is_fast_when_short(at, selection, streams)) break;
-        best = next;
+    for (uint32_t i = best.doublings + 1; i <= most && i <= best.doublings + 1 + AHEAD; i++) {
+        if (launches_are_cheap(&best.trial)) break;
+        struct batched_layout next = try_batches(at, best.layout, i, selection);
+        if (is_faster_by(&next, &best, WORTH_ONE_IN / (i - best.doublings)) &&
+            plan_is_fast_when_short(at, selection, streams))
+            best = next;
     }
     return best;
 }

@@ -7,7 +7,8 @@
  * first packet comes out.  Each number of doublings is tried on the clock of the device, as long as it makes long streams
  * faster:
  *
- *   long streams    the steady cycles are less by a fiftieth than with half of the batches
+ *   long streams    the steady cycles are less by a fiftieth for each doubling.  A doubling that is not enough by itself may
+ *                   be enough together with the next one or two
  *   short streams   two whole runs, of some iterations and of some of the smallest batches, take at most a twentieth more
  *                   than with the smallest batches
  *   end             launches are less than a fiftieth of the time of dispatches, or the target doubles no more

@@ -207,8 +207,8 @@ uint64_t plan_try_chosen(const struct graph *graph, const struct plan *plan, uin
 uint64_t plan_run_chosen(const struct graph *graph, const struct plan *plan, uint64_t iterations)
 {
     struct trial_size size = trial_size_for(plan);
+    size.looks = mul_clamped(size.looks, max64(iterations / size.iterations, LOOKS));
     size.iterations = iterations;
-    size.looks = mul_clamped(size.looks, LOOKS);
     size.whole = true;
     struct trial trial = try_chosen(graph, plan, size);
     return trial.whole ? trial.cycles : UINT64_MAX;
