@@ -279,8 +279,8 @@ static bool is_type_word(const char *name)
 /* Names that the generated text needs, or that mean something wherever they stand. */
 static bool is_free_word(const char *name)
 {
-    static const char *const taken[] = {"phase", "fired", "counts", "i",   "int",
-                                        "void",  "true",  "false",  "pop", "push"};
+    static const char *const taken[] = {"phase", "fired", "rates", "token",
+                                        "int",   "void",  "true",  "false"};
     if (*name == '\0' || byte_is_digit(*name) || is_type_word(name)) return false;
     for (const char *at = name; *at != '\0'; at++)
         if (!byte_is_word(*at)) return false;

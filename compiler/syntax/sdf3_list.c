@@ -81,15 +81,16 @@ static void write_rate(struct list *list, const struct sdf3_actor *actor,
 
 static void write_ports(struct list *list, const struct sdf3_actor *actor)
 {
-    const char *before = "    ";
-    for (size_t i = 0; i < actor->ports.count; i++) {
+    size_t last = 0;
+    for (size_t i = 0; i < actor->ports.count; i++)
+        if (actor->ports.items[i].channel != SDF3_NONE) last = i;
+    for (size_t i = 0; i <= last; i++) {
         const struct sdf3_port *port = &actor->ports.items[i];
         if (port->channel == SDF3_NONE) continue;
-        fprintf(list->text.file, "%s%s u8 %s %s ", before, port->is_out ? "out" : "in", port->word,
+        fprintf(list->text.file, "    %s u8 %s %s ", port->is_out ? "out" : "in", port->word,
                 port->is_out ? "push" : "pop");
         write_rate(list, actor, port);
-        end_line(list, port->rates.span);
-        before = "    , ";
+        write_line(list, port->rates.span, i < last ? "," : "");
     }
 }
 
@@ -99,14 +100,15 @@ static void write_pushes(struct list *list, const struct sdf3_actor *actor)
         const struct sdf3_port *port = &actor->ports.items[i];
         if (port->channel == SDF3_NONE || !port->is_out) continue;
         if (port->rates.phases > 1) {
-            fprintf(list->text.file, "    { const i64 counts[%" PRIu32 "] = ", actor->phases);
+            fprintf(list->text.file, "    { const i64 rates[%" PRIu32 "] = ", actor->phases);
             write_phases(list, &port->rates, actor->phases);
             write_line(list, port->rates.span,
-                       "; for (i64 i = 0; i < counts[phase]; i++) %s <- 0; }", port->word);
+                       "; for (i64 token = 0; token < rates[phase]; token++) %s <- 0; }",
+                       port->word);
         } else {
-            fputs("    for (i64 i = 0; i < ", list->text.file);
+            fputs("    for (i64 token = 0; token < ", list->text.file);
             write_rate(list, actor, port);
-            write_line(list, port->rates.span, "; i++) %s <- 0;", port->word);
+            write_line(list, port->rates.span, "; token++) %s <- 0;", port->word);
         }
     }
 }
@@ -114,6 +116,7 @@ static void write_pushes(struct list *list, const struct sdf3_actor *actor)
 static void write_actor(struct list *list, const struct sdf3_actor *actor)
 {
     struct span span = actor->name.span;
+    write_line(list, span, "/// The rates of an actor, without its work.");
     write_line(list, span, "kernel %s(", actor->word);
     write_ports(list, actor);
     write_line(list, span, ") {");
