@@ -28,14 +28,10 @@ static void count_append(struct walker *w, struct walk_state *s, const struct ks
 {
     const struct kernel_port *port = &w->kernel->out[stmt->port];
     uint32_t first = walk_first_end(w->kernel, stmt->port);
-    if (w->relate) {
-        wide low = element.low < 0 ? 0 : element.low;
-        wide high = element.high < (wide)port->arity ? element.high : (wide)port->arity - 1;
-        if (low <= high)
-            relation_append(&s->relation, first + (uint32_t)low, first + (uint32_t)high);
-    }
     wide from = element.low < 0 ? 0 : element.low;
     wide last = element.high < (wide)port->arity ? element.high : (wide)port->arity - 1;
+    if (w->relate && from <= last)
+        relation_append(&s->relation, first + (uint32_t)from, first + (uint32_t)last);
     for (wide e = from; e <= last; e++)
         count_one(w, s, stmt, first + (uint32_t)e, element.low == element.high);
 }
@@ -152,6 +148,8 @@ static void enter_case(struct walker *w, struct walk_state *s, const struct walk
     walk_drop_state(w, entering);
 }
 
+static void walk_statement(struct walker *w, struct walk_state *s, struct ks *stmt);
+
 /* Every label that the value may have is reached from the switch itself; what no label names goes
  * to the default, or passes the switch over. */
 static void walk_switch(struct walker *w, struct walk_state *s, const struct ks *stmt)
@@ -212,7 +210,7 @@ static void walk_declare(struct walker *w, struct walk_state *s, const struct ks
     walk_fact_assigned(w, s, kept, stmt->expr);
 }
 
-void walk_statement(struct walker *w, struct walk_state *s, struct ks *stmt)
+static void walk_statement(struct walker *w, struct walk_state *s, struct ks *stmt)
 {
     if (!s->reachable) return;
     switch (stmt->kind) {

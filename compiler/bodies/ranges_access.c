@@ -72,20 +72,20 @@ static struct diag *report_outside_window(struct walker *w, const struct walk_ou
     struct diag *d;
     if (at.low == at.high)
         d = diag_report(w->cx->diags, RULE_OUT_OF_WINDOW, o->span,
-                        "%s %" PRId64 " is outside the window of '%s', whose %ss are -%" PRId64
+                        "%s %" PRId64 " is outside the window of '%s', whose %ss are %" PRId64
                         " to %" PRId64,
-                        o->what, (int64_t)at.low, o->name, o->what, half, half);
+                        o->what, (int64_t)at.low, o->name, o->what, -half, half);
     else
         d = diag_report(w->cx->diags, RULE_OUT_OF_WINDOW, o->span,
-                        "the %s is outside the window of '%s', whose %ss are -%" PRId64
+                        "the %s is outside the window of '%s', whose %ss are %" PRId64
                         " to %" PRId64,
-                        o->what, o->name, o->what, half, half);
+                        o->what, o->name, o->what, -half, half);
     show_operands(w, o, d);
+    int64_t rows = port->window_height / 2, columns = port->window_width / 2;
     diag_label(d, port->window_span,
-               "rows -%" PRIu32 " to %" PRIu32 ", columns -%" PRIu32 " to %" PRIu32
+               "rows %" PRId64 " to %" PRId64 ", columns %" PRId64 " to %" PRId64
                ", counted from the centre",
-               port->window_height / 2, port->window_height / 2, port->window_width / 2,
-               port->window_width / 2);
+               -rows, rows, -columns, columns);
     return d;
 }
 

@@ -221,7 +221,6 @@ void walk_set(struct walker *w, struct walk_state *s, const struct variable *v, 
 void walk_collect_kx(const struct walker *w, const struct kx *e, bool *assigned);
 void walk_collect_ks(const struct walker *w, const struct ks *stmt, bool *assigned);
 
-void walk_statement(struct walker *w, struct walk_state *s, struct ks *stmt);
 void walk_statements(struct walker *w, struct walk_state *s, struct ks *stmt);
 void walk_loop(struct walker *w, struct walk_state *s, struct ks *loop);
 /* `now` grown to hold `next`: up to the next threshold, or, at `last`, to anything. */

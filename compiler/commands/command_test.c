@@ -27,6 +27,7 @@
 #include "compiler/driver/passes.h"
 #include "compiler/sema/sema.h"
 #include "compiler/support/output.h"
+#include "compiler/target/target.h"
 
 static const char help_text[] =
     "usage: pipec test [options] PATH...\n"
@@ -340,6 +341,7 @@ static int execute_tests(struct test_run *run)
     int status = device_load(run->cx, run->line->device, device);
     if (status != EXIT_DONE) return status;
     run->cx->device = device;
+    run->cx->options.depths_by_clock = target_of(device)->counts_cycles;
     run->environment = (struct test_environment){
         .cx = run->cx,
         .device = device,

@@ -192,6 +192,7 @@ static int inspect_plan(struct passes *passes, const struct command_line *line)
     const struct fusion *fusion = passes->fusion;
     const struct graph *graph = passes->written;
     if (graph->front != NULL) {
+        if (passes->plan->front != NULL) front_print_timed(stdout, fusion->graph, passes->plan);
         if (fusion->composites.count > 0)
             fputs("of the pipeline as it is written, before neighbours become one stage\n", stdout);
         front_print_text(stdout, graph);
@@ -376,6 +377,8 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     cx->device = device;
 
     bool inspects = line->action == COMMAND_INSPECT;
+    bool plans = !(inspects && line->as_json) || line->device_given || line->predicts != NULL;
+    cx->options.depths_by_clock = plans && target_of(device)->counts_cycles;
     if (inspects && line->traces_deadlock && holds_container(cx, source)) {
         fprintf(stderr,
                 "pipec: error: --trace-deadlock takes a source; 'piperun --replay' shows what "

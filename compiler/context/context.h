@@ -19,7 +19,7 @@ struct definition { /* -D NAME=VALUE */
 enum buffers_mode {
     BUFFERS_DEFAULT, /* free of deadlock, with room for full dispatches on the device */
     BUFFERS_MIN,     /* the minimum of memory without deadlock */
-    BUFFERS_FAST,    /* the minimum of memory for the maximum throughput */
+    BUFFERS_FAST,    /* the minimum of memory for full speed: of the device's clock, or idealised */
 };
 
 /* --layout: the requested layout of the plan. */
@@ -44,6 +44,8 @@ struct compile_options {
     bool fast_math;
     uint64_t max_memory_bytes;
     enum buffers_mode buffers;
+    bool
+        depths_by_clock; /* a plan follows, for a device whose clock measures --buffers=fast and --pareto */
     enum layout_wish layout; /* --layout */
     const char *policy;      /* --policy, a name that graph_policy_named knows; NULL: as declared */
     enum fuse_mode fuse;

@@ -20,10 +20,10 @@ static bool has_front_parts(const struct graph_front *front)
     return false;
 }
 
-/* Does the mode choose its depth, and does the memory count it? */
-static bool is_depth_chosen(const struct graph_buffer *buffer)
+/* Does the mode choose its depth, and do the rows count it? */
+static bool is_depth_chosen(const struct graph_buffer *buffer, bool with_ports)
 {
-    return !buffer->depth_declared && buffer->outer == GRAPH_INNER;
+    return !buffer->depth_declared && (with_ports || buffer->outer == GRAPH_INNER);
 }
 
 /* ---- text ---- */
@@ -79,12 +79,13 @@ static size_t part_rows(const struct graph_front *front, size_t first)
 
 /* Prints the depths that differ from the row above; of a first row all. */
 static void print_depths(FILE *to, const struct graph *graph, const struct graph_tradeoff *row,
-                         const struct graph_tradeoff *above)
+                         const struct graph_tradeoff *above, bool with_ports)
 {
     const char *between = "";
     for (size_t i = 0; i < graph->buffers.count; i++) {
         const struct graph_buffer *buffer = &graph->buffers.items[i];
-        if (!is_depth_chosen(buffer) || (above && above->depths[i] == row->depths[i])) continue;
+        if (!is_depth_chosen(buffer, with_ports) || (above && above->depths[i] == row->depths[i]))
+            continue;
         fprintf(to, "%s%s %" PRIu64, between, buffer->name, row->depths[i]);
         between = ", ";
     }
@@ -93,11 +94,13 @@ static void print_depths(FILE *to, const struct graph *graph, const struct graph
 
 /* Prints the rows of a part; returns the number of rows left out. */
 static size_t print_part(FILE *to, const struct graph *graph, const struct graph_tradeoff *rows,
-                         size_t count)
+                         size_t count, bool with_ports)
 {
     const struct graph_tradeoff *above = NULL;
     size_t left_out = 0;
-    fprintf(to, "\n%14s  %22s  %8s  %s\n", "bytes", "iterations per cycle", "times",
+    fprintf(to, "\n%14s", "bytes");
+    if (with_ports) fprintf(to, "  %14s", "in ports");
+    fprintf(to, "  %22s  %8s  %s\n", "iterations per cycle", "times",
             "depths; then those that change");
     for (size_t i = 0; i < count; i++) {
         char pace[PACE_SIZE], speed[PACE_SIZE];
@@ -108,8 +111,10 @@ static size_t print_part(FILE *to, const struct graph *graph, const struct graph
         }
         word_pace(pace, &rows[i]);
         word_speed(speed, &rows[i], rows);
-        fprintf(to, "%14" PRIu64 "  %22s  %8s  ", rows[i].memory_bytes, pace, speed);
-        print_depths(to, graph, &rows[i], above);
+        fprintf(to, "%14" PRIu64, rows[i].memory_bytes);
+        if (with_ports) fprintf(to, "  %14" PRIu64, rows[i].port_bytes);
+        fprintf(to, "  %22s  %8s  ", pace, speed);
+        print_depths(to, graph, &rows[i], above, with_ports);
         above = &rows[i];
     }
     return left_out;
@@ -128,7 +133,7 @@ void front_print_text(FILE *to, const struct graph *graph)
         if (parts)
             fprintf(to, "\npart of '%s', the others with their minimum memory",
                     part_name(graph, rows->component));
-        left_out += print_part(to, graph, rows, count);
+        left_out += print_part(to, graph, rows, count, false);
     }
     if (left_out > 0)
         fprintf(to,
@@ -142,19 +147,36 @@ void front_print_text(FILE *to, const struct graph *graph)
         fprintf(to, "\nnot complete: %s\n", front->reason);
 }
 
+void front_print_timed(FILE *to, const struct graph *graph, const struct plan *plan)
+{
+    const struct graph_front *front = plan->front;
+    fprintf(to, "memory against throughput of pipeline %s by the clock of %s\n", graph->name,
+            plan->device->name);
+    if (front->points.count == 0)
+        fputs("\nno trial finished\n\n", to);
+    else
+        (void)print_part(to, graph, front->points.items, front->points.count, true);
+    fputs("\nfound by trials: they do not try all depths\n\nidealised, with free launches and any "
+          "number of compute "
+          "units:\n",
+          to);
+}
+
 /* ---- JSON ---- */
 
-static void put_row(struct json *json, const struct graph *graph, const struct graph_tradeoff *row)
+static void put_row(struct json *json, const struct graph *graph, const struct graph_tradeoff *row,
+                    bool with_ports)
 {
     char pace[PACE_SIZE];
     word_pace(pace, row);
     json_begin(json, NULL, '{');
-    json_text(json, "part", part_name(graph, row->component));
+    if (!with_ports) json_text(json, "part", part_name(graph, row->component));
     json_number(json, "memory_bytes", row->memory_bytes);
+    if (with_ports) json_number(json, "port_bytes", row->port_bytes);
     json_text(json, "iterations_per_cycle", pace);
     json_begin(json, "depths", '[');
     for (size_t i = 0; i < graph->buffers.count; i++) {
-        if (!is_depth_chosen(&graph->buffers.items[i])) continue;
+        if (!is_depth_chosen(&graph->buffers.items[i], with_ports)) continue;
         json_begin(json, NULL, '{');
         json_text(json, "buffer", graph->buffers.items[i].name);
         json_number(json, "depth_packets", row->depths[i]);
@@ -164,10 +186,21 @@ static void put_row(struct json *json, const struct graph *graph, const struct g
     json_end(json, '}');
 }
 
-void front_print_json(struct json *json, const struct graph *graph)
+static void put_rows(struct json *json, const struct graph *graph, const struct graph_front *front,
+                     bool with_ports)
 {
     json_begin(json, "pareto", '[');
-    for (size_t i = 0; i < graph->front->points.count; i++)
-        put_row(json, graph, &graph->front->points.items[i]);
+    for (size_t i = 0; i < front->points.count; i++)
+        put_row(json, graph, &front->points.items[i], with_ports);
     json_end(json, ']');
+}
+
+void front_print_json(struct json *json, const struct graph *graph)
+{
+    put_rows(json, graph, graph->front, false);
+}
+
+void front_put_timed(struct json *json, const struct graph *graph, const struct graph_front *front)
+{
+    put_rows(json, graph, front, true);
 }

@@ -2,6 +2,8 @@
 #include "compiler/bodies/checks.h"
 #include "compiler/bodies/cost.h"
 #include "compiler/describe/inspection.h"
+#include "compiler/plan/choose_schedule.h"
+#include "compiler/target/target.h"
 
 enum { PAGE_BYTES = 4096 };
 
@@ -241,7 +243,11 @@ static const struct inspected_plan *fill_plan(struct arena *arena, const struct 
         .stages = ARENA_ARRAY(arena, struct inspected_stage, (size_t)plan->stage_count + 1),
         .stage_count = plan->stage_count,
         .ranks = ranks,
-        .fusion = fusion};
+        .fusion = fusion,
+        .depth_reason = plan->depth_reason,
+        .front = plan->front};
+    if (target_of(plan->device)->counts_cycles)
+        to->timed_cycles = plan_try_chosen(graph, plan, &to->timed_iterations);
     for (uint32_t i = 0; i < plan->stage_count; i++) {
         const struct plan_stage *stage = &plan->stages[i];
         const struct kernel *kernel = graph->nodes.items[stage->node].kernel;

@@ -119,6 +119,10 @@ struct inspected_plan {
     const char *guarded_reason;
     const char *const *guarded_reasons;
     const struct fusion *fusion; /* NULL: not known */
+    /* By the device's clock, once buffers are filled; 0: not known. */
+    uint64_t timed_iterations, timed_cycles;
+    const char *depth_reason;        /* of --buffers=fast, by the clock; or NULL */
+    const struct graph_front *front; /* by the clock, if requested; or NULL */
 };
 
 struct inspected_image {

@@ -7,6 +7,7 @@
 #include "compiler/optimize/fuse/fuse.h"
 #include "lang/devdesc.h"
 #include "base/plural.h"
+#include "compiler/ir/ratio.h"
 
 static bool is_pace_known(const struct pace *pace)
 {
@@ -18,6 +19,12 @@ static bool is_before_fusion(const struct inspection *inspection)
 {
     const struct inspected_plan *plan = inspection->plan;
     return plan != NULL && plan->fusion != NULL && plan->fusion->composites.count > 0;
+}
+
+static bool has_timed_pace(const struct inspected_plan *plan)
+{
+    return plan != NULL && plan->timed_iterations > 0 && plan->timed_cycles > 0 &&
+           plan->timed_cycles < UINT64_MAX;
 }
 
 /* ---- JSON ---- */
@@ -75,6 +82,16 @@ void performance_put_exact(struct json *json, const struct inspection *inspectio
                  performance != NULL && is_pace_known(&performance->at_depths) &&
                      performance->at_depths.exact);
     json_boolean(json, "latency", performance != NULL && performance->latency_exact);
+}
+
+void performance_put_timed(struct json *json, const struct inspected_plan *plan)
+{
+    if (!has_timed_pace(plan)) return;
+    uint64_t common = gcd64(plan->timed_iterations, plan->timed_cycles);
+    struct pace pace = {.kind = THROUGHPUT_RATIO,
+                        .iterations = plan->timed_iterations / common,
+                        .cycles = plan->timed_cycles / common};
+    put_pace_ratio(json, "iterations_per_cycle", &pace);
 }
 
 /* ---- in words ---- */
@@ -172,11 +189,23 @@ static void print_advice(FILE *to, const struct inspection *inspection)
           to);
 }
 
+/* "throughput 64 iterations take 1000 cycles on sim16, once buffers are filled" */
+static void print_timed(FILE *to, const struct inspected_plan *plan)
+{
+    if (!has_timed_pace(plan)) return;
+    fprintf(to,
+            "throughput %" PRIu64 " iteration%s %" PRIu64
+            " cycle%s on %s, once buffers are filled\n",
+            plan->timed_iterations, plan->timed_iterations == 1 ? " takes" : "s take",
+            plan->timed_cycles, plural(plan->timed_cycles), plan->device);
+}
+
 void performance_print(FILE *to, const struct inspection *inspection)
 {
     const struct performance *performance = inspection->performance;
     if (performance == NULL) return;
     fputc('\n', to);
+    print_timed(to, inspection->plan);
     if (is_before_fusion(inspection))
         fputs("of the pipeline as it is written, before neighbours become one stage\n", to);
     /* "iteration 147 packets from 'cd', 160 packets to 'dat'", where rates are exact. */
@@ -195,7 +224,7 @@ void performance_print(FILE *to, const struct inspection *inspection)
         }
         if (shown > 0) fputc('\n', to);
     }
-    fputs("throughput ", to);
+    fputs("idealised, with free launches and any number of compute units:\nunlimited  ", to);
     print_pace(to, inspection, &performance->unlimited,
                "nothing but the depths of buffers limits it");
     fputs("at depths  ", to);

@@ -16,8 +16,10 @@ enum { PERFORMANCE_HOPS_MAX = 8 };
 void performance_put(struct json *json, const struct inspection *inspection);
 /* Their members of `exact`. */
 void performance_put_exact(struct json *json, const struct inspection *inspection);
-/* The packets of an iteration, if rates are exact; throughput, without and with the depths;
- * latency. */
+/* The member `iterations_per_cycle` of the plan: by the clock of its device. */
+void performance_put_timed(struct json *json, const struct inspected_plan *plan);
+/* The packets of an iteration, if rates are exact; throughput by the clock; idealised throughput, without and with the
+ * depths; latency. */
 void performance_print(FILE *to, const struct inspection *inspection);
 
 #endif

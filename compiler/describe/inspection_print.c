@@ -351,6 +351,7 @@ static void put_plan(struct json *json, const struct inspection *inspection)
         json_text(json, "policy", plan->policy);
         json_text(json, "policy_reason", plan->policy_reason);
         if (plan->batch_reason != NULL) json_text(json, "batch_reason", plan->batch_reason);
+        if (plan->depth_reason != NULL) json_text(json, "depth_reason", plan->depth_reason);
     }
     if (plan->sub_devices != NULL) {
         json_text(json, "partition", plan->partition);
@@ -360,6 +361,8 @@ static void put_plan(struct json *json, const struct inspection *inspection)
         json_end(json, ']');
     }
     if (plan->memory != NULL) put_memory(json, plan);
+    performance_put_timed(json, plan);
+    if (plan->front != NULL) front_put_timed(json, plan->fusion->graph, plan->front);
     if (plan->ranks != NULL) put_ranks(json, plan);
     put_inspected_stages(json, plan);
     if (plan->fusion != NULL) fuse_put_json(json, plan->fusion);

@@ -133,7 +133,7 @@ struct diag *diag_report(struct diags *diags, enum rule rule, struct span span, 
                          ...)
 {
     enum diag_level level = diags->levels[rule];
-    if (level == DIAG_OFF || diag_is_allowed(diags, rule, span)) return &diags->sink;
+    if (level == DIAG_OFF || diag_allowed_reason(diags, rule, span) != NULL) return &diags->sink;
     span = source_origin(diags->sources, span);
     if (diags->kept.count >= diags->kept_max) {
         count_level(diags, level);
@@ -523,11 +523,6 @@ static const struct suppression *find_suppression(struct diags *diags, enum rule
         if (found == NULL) found = s;
     }
     return found;
-}
-
-bool diag_is_allowed(struct diags *diags, enum rule rule, struct span span)
-{
-    return find_suppression(diags, rule, span) != NULL;
 }
 
 const char *diag_allowed_reason(struct diags *diags, enum rule rule, struct span span)

@@ -62,11 +62,9 @@ bool diag_wants(const struct diags *diags, enum rule rule);
 
 /* ---- comments that accept findings (suppress.h) ---- */
 
-/* True if a comment at that place accepts the rule (with a reason, if the rule is an error).
- * diag_report asks this itself. A caller asks if it does more than report. The comment counts as
- * used. */
-bool diag_is_allowed(struct diags *diags, enum rule rule, struct span span);
-/* As diag_is_allowed, but returns the reason of the comment ("" for none), or NULL. */
+/* The reason of the comment that accepts the rule at that place, "" without one; NULL: no comment accepts it. A comment
+ * accepts an error only with a reason. diag_report asks this itself; a caller asks if it does more than report. The comment
+ * counts as used. */
 const char *diag_allowed_reason(struct diags *diags, enum rule rule, struct span span);
 
 #endif

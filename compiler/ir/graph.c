@@ -79,8 +79,7 @@ const struct graph_input *graph_reader_input(const struct graph *graph,
     return &graph->nodes.items[at.node].inputs.items[at.input];
 }
 
-bool graph_window_rounds(const struct graph *graph, const struct graph_buffer *buffer,
-                         size_t reader)
+bool graph_window_wraps(const struct graph *graph, const struct graph_buffer *buffer, size_t reader)
 {
     const struct graph_input *in = graph_reader_input(graph, buffer, reader);
     const struct kernel *kernel = graph->nodes.items[buffer->readers.items[reader].node].kernel;
@@ -104,7 +103,7 @@ uint64_t graph_window_packets(const struct graph *graph, const struct graph_buff
                               size_t reader)
 {
     const struct graph_input *in = graph_reader_input(graph, buffer, reader);
-    if (graph_window_rounds(graph, buffer, reader)) return in->peek;
+    if (graph_window_wraps(graph, buffer, reader)) return in->peek;
     return in->history > UINT64_MAX - in->peek ? UINT64_MAX : in->peek + in->history;
 }
 

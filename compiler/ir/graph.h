@@ -160,6 +160,7 @@ enum graph_least {
 struct graph_tradeoff {
     uint32_t component;
     uint64_t memory_bytes;       /* of the pipeline, with the minimum for the other parts */
+    uint64_t port_bytes;         /* beside these; 0 where ports are not counted */
     uint64_t iterations, cycles; /* in lowest terms; 0 cycles: unbounded */
     const uint64_t *depths;      /* by buffer */
 };
@@ -232,8 +233,8 @@ const struct graph_output *graph_writer(const struct graph *graph,
 const struct graph_input *graph_reader_input(const struct graph *graph,
                                              const struct graph_buffer *buffer, size_t reader);
 /* Whether the reader's 2-D window wraps (border wrap): then it frees a whole frame, or row, at once. */
-bool graph_window_rounds(const struct graph *graph, const struct graph_buffer *buffer,
-                         size_t reader);
+bool graph_window_wraps(const struct graph *graph, const struct graph_buffer *buffer,
+                        size_t reader);
 struct window;
 struct window_shape;
 /* The 2-D window through which the node reads the input, and the shape of its buffer.  False: it reads

@@ -107,7 +107,7 @@ static uint64_t pair_depth(const struct graph *graph, const struct channel *chan
     const struct graph_input *in = graph_reader_input(graph, buffer, channel->reader);
     uint64_t window = channel->peek - channel->pop, step = channel->pop;
     uint64_t reserve = channel->reserve;
-    if (graph_window_rounds(graph, buffer, channel->reader)) {
+    if (graph_window_wraps(graph, buffer, channel->reader)) {
         /* The reader goes through a frame of `peek` packets and frees it as one. */
         step = channel->peek;
         window = 0;
@@ -842,7 +842,8 @@ static void choose_by_mode(struct bufsize *pass)
     if (pass->cx->options.explores) bufsize_explore(pass);
     if (pass->graph->unproven) return;
     if (pass->cx->options.buffers == BUFFERS_MIN) bufsize_minimise(pass);
-    if (pass->cx->options.buffers == BUFFERS_FAST) bufsize_quicken(pass);
+    if (pass->cx->options.buffers == BUFFERS_FAST && !pass->cx->options.depths_by_clock)
+        bufsize_quicken(pass);
 }
 
 void bufsize_assign(struct compile *cx, struct graph *graph)

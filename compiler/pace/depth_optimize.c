@@ -314,7 +314,7 @@ static bool is_by_rule(const struct bufsize *pass, uint32_t index)
     const struct sizing *sizing = &pass->sizings[index];
     bool rounds = false, tied = false;
     for (uint32_t r = 0; r < buffer->readers.count; r++)
-        rounds |= graph_window_rounds(pass->graph, buffer, r);
+        rounds |= graph_window_wraps(pass->graph, buffer, r);
     for (uint32_t c = pass->first_channel[index]; c < pass->first_channel[index + 1]; c++)
         tied |= pass->channels.blocks[pass->channels.items[c].block].count > 1;
     return sizing->ending > 0 || sizing->floor_why == WHY_FINISH ||

@@ -19,7 +19,7 @@ bool plan_doubles_batches(const struct placement *at)
     const struct graph *graph = at->graph;
     bool has_source = false, has_in_port = false;
     if (target_of(at->device)->batch.doublings_max == 0 || at->plan->debug_mode ||
-        at->cx->options.buffers != BUFFERS_DEFAULT || at->plan->stage_count > STAGES_TRIED)
+        plan_raising_mode(at) != BUFFERS_DEFAULT || at->plan->stage_count > STAGES_TRIED)
         return false;
     for (size_t i = 0; i < graph->nodes.count; i++) {
         if (graph->nodes.items[i].kernel->stops) return false;

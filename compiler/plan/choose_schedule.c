@@ -185,3 +185,31 @@ void plan_choose_schedule(struct placement *at, struct trial_size size)
     choose_schedule(at, size);
     choose_entries(at, size);
 }
+
+static struct trial try_chosen(const struct graph *graph, const struct plan *plan,
+                               struct trial_size size)
+{
+    struct arena *scratch = arena_create();
+    size.looks = mul_clamped(size.looks, LOOKS);
+    struct trial trial = trial_run(scratch, graph, plan, plan->schedule, plan->selection, size);
+    arena_destroy(scratch);
+    return trial;
+}
+
+uint64_t plan_try_chosen(const struct graph *graph, const struct plan *plan, uint64_t *iterations)
+{
+    struct trial_size size = trial_size_for(plan);
+    if (plan->schedule != NULL) grow_size(plan, plan->schedule, &size);
+    *iterations = size.iterations;
+    return try_chosen(graph, plan, size).steady_cycles;
+}
+
+uint64_t plan_run_chosen(const struct graph *graph, const struct plan *plan, uint64_t iterations)
+{
+    struct trial_size size = trial_size_for(plan);
+    size.iterations = iterations;
+    size.looks = mul_clamped(size.looks, LOOKS);
+    size.whole = true;
+    struct trial trial = try_chosen(graph, plan, size);
+    return trial.whole ? trial.cycles : UINT64_MAX;
+}

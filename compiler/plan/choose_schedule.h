@@ -11,6 +11,14 @@
  *   Requires  the plan as it is to be, but for its schedule.
  *   Fills     plan->schedule; policy_reason, where a schedule has been tried.
  *   Fails     never.
+ *
+ * plan_try_chosen
+ *   Gives     the steady cycles of a plan with its own schedule and selection, for *iterations of the first island.
+ *   Requires  the whole plan.
+ *
+ * plan_run_chosen
+ *   Gives     the cycles of a whole run of so many iterations; UINT64_MAX: it takes too long to play.
+ *   Requires  the whole plan.
  */
 #ifndef PIPEC_CHOOSE_SCHEDULE_H
 #define PIPEC_CHOOSE_SCHEDULE_H
@@ -19,5 +27,7 @@
 #include "compiler/plan/trial.h"
 
 void plan_choose_schedule(struct placement *at, struct trial_size size);
+uint64_t plan_try_chosen(const struct graph *graph, const struct plan *plan, uint64_t *iterations);
+uint64_t plan_run_chosen(const struct graph *graph, const struct plan *plan, uint64_t iterations);
 
 #endif

@@ -8,8 +8,9 @@
  * dispatch is worth its fixed cost.  In a cycle the initial packets bound the firings that are ready at once.  There a
  * buffer gets room for these only; on simulated devices, only for full dispatches of them.
  *
- * --buffers=min raises no depth.  --buffers=fast keeps the depth of a buffer that follows from the maximum throughput.
- * If the throughput is unbounded, a buffer gets room for one full dispatch of its larger end and the packets that a
+ * --buffers=min raises no depth.  --buffers=fast raises them as by default where the device has a clock, which then takes
+ * room away (choose_depths.h).  Without a clock it keeps the depth of a buffer that follows from the idealised maximum of
+ * throughput.  If that is unbounded, a buffer gets room for one full dispatch of its larger end and the packets that a
  * window keeps.
  */
 #include "compiler/plan/plan_internal.h"
@@ -74,10 +75,11 @@ static uint64_t window_rest(const struct graph *graph, const struct graph_buffer
 }
 
 /* A pipeline that is not proven free of deadlock has at least the default depths. */
-static enum buffers_mode raising_mode(const struct placement *at)
+enum buffers_mode plan_raising_mode(const struct placement *at)
 {
-    if (at->graph->unproven) return BUFFERS_DEFAULT;
-    return at->cx->options.buffers;
+    const struct compile_options *options = &at->cx->options;
+    bool is_timed = options->buffers == BUFFERS_FAST && options->depths_by_clock;
+    return at->graph->unproven || is_timed ? BUFFERS_DEFAULT : options->buffers;
 }
 
 static bool is_read_by_rows(const struct placement *at, const struct graph_buffer *buffer)
@@ -109,7 +111,7 @@ static uint64_t batch_packets(const struct placement *at, const struct graph_buf
 static struct wish wish_for(const struct placement *at, const struct graph_buffer *buffer)
 {
     struct wish wish = {.node = GRAPH_NONE, .ready = UINT64_MAX};
-    enum buffers_mode mode = raising_mode(at);
+    enum buffers_mode mode = plan_raising_mode(at);
     if (buffer->depth_declared || mode == BUFFERS_MIN) return wish;
     if (mode == BUFFERS_FAST && buffer->depth_paced) return wish;
     uint32_t writer = buffer->writer_node;
@@ -152,8 +154,11 @@ static bool may_grow(const struct placement *at, const struct graph_buffer *buff
 
 static const char *raise_reason(const struct placement *at, const struct wish *wish, bool scaled)
 {
+    if (scaled && at->most != NULL)
+        return arena_printf(at->cx->arena, "with less it is slower by the clock of %s",
+                            at->device->name);
     if (scaled) return "as many packets as the memory for dispatches allows";
-    if (raising_mode(at) == BUFFERS_FAST)
+    if (plan_raising_mode(at) == BUFFERS_FAST)
         return arena_printf(at->cx->arena, "a full dispatch of '%s' (%" PRIu64 " packets)",
                             at->graph->nodes.items[wish->node].name, wish->dispatch);
     if (wish->batch) return "enough packets that a dispatch is worth its fixed cost";
@@ -192,6 +197,12 @@ static uint64_t raise_allowance(const struct placement *at)
     return inner < allowed ? min64(allowance, allowed - inner) : 0;
 }
 
+static uint64_t room_below_most(const struct placement *at, size_t buffer)
+{
+    uint64_t depth = at->graph->buffers.items[buffer].depth_packets;
+    return at->most[buffer] > depth ? at->most[buffer] - depth : 0;
+}
+
 void plan_raise_depths(const struct placement *at)
 {
     struct graph *graph = at->graph;
@@ -208,6 +219,7 @@ void plan_raise_depths(const struct placement *at)
     for (size_t i = 0; i < graph->buffers.count; i++) {
         uint64_t packets = wishes[i].packets;
         if (sum > allowance) packets = (uint64_t)((uint128)packets * allowance / sum);
+        if (at->most != NULL) packets = min64(packets, room_below_most(at, i));
         raise_depth(at, &graph->buffers.items[i], &wishes[i], packets);
         graph->buffers.items[i].depth_grows = may_grow(at, &graph->buffers.items[i]);
     }

@@ -93,6 +93,8 @@ struct plan {
     const char *policy; /* "round_robin" */
     const char *mode_reason, *policy_reason;
     const char *batch_reason; /* NULL: batches are the smallest of the target */
+    const char *depth_reason; /* what the clock says of --buffers=fast; NULL: it was not asked */
+    const struct graph_front *front; /* by the clock, with --pareto; NULL: it was not asked for */
     const struct schedule
         *schedule; /* schedule.h; NULL: every stage is dispatched when it is ready */
     /* One kernel at a time, a dispatch for each firing, a packet for each launch, no static schedule. */

@@ -22,6 +22,7 @@ struct placement {
     bool *ready_is_bound; /* by node: it was not followed to the end, ready_max is a lower bound */
     uint32_t *component;  /* strongly connected component of each node */
     uint64_t *depths;     /* by buffer: as the analyses have left them */
+    uint64_t *most;       /* by buffer: no raise goes beyond it; NULL: there is no such limit */
     uint32_t doublings;   /* of the batches of the target (choose_batch.h) */
     uint64_t inner_buffers;
     bool *shared; /* by buffer, while thresholds are filled: several queues work on it at a time */
@@ -46,6 +47,8 @@ void plan_lay_out(struct placement *at, const struct plan_layout *layout);
 void plan_stages(struct placement *at);
 
 /* depths.c: raises depths that are not declared. */
+/* The purpose of the depths that it raises: BUFFERS_DEFAULT also where the clock takes room away afterwards. */
+enum buffers_mode plan_raising_mode(const struct placement *at);
 void plan_raise_depths(const struct placement *at);
 
 /* thresholds.c: fills thresholds and batches. */

@@ -24,7 +24,7 @@ const char *plan_mode_name(enum plan_mode mode)
     return names[mode];
 }
 
-static void print_memory(FILE *to, const struct graph *graph)
+static void print_memory(FILE *to, const struct graph *graph, const struct plan *plan)
 {
     bool fast = graph->buffers_mode == BUFFERS_FAST;
     fprintf(to, "memory   %" PRIu64 " bytes in buffers", graph->memory_bytes);
@@ -32,23 +32,25 @@ static void print_memory(FILE *to, const struct graph *graph)
         fputc('\n', to);
     } else if (graph->unproven) {
         fputs(": as by default, for it is not proven to be free of deadlock\n", to);
+    } else if (plan->depth_reason != NULL) {
+        fprintf(to, ": the smallest found at full speed, %s\n", plan->depth_reason);
     } else if (graph->memory_least == LEAST_EXACT) {
         fprintf(to, ": exactly the minimum %s\n",
-                fast ? "for the maximum throughput" : "that is free of deadlock");
+                fast ? "for the idealised maximum of throughput" : "that is free of deadlock");
     } else if (graph->memory_least == LEAST_BOUND) {
         fprintf(to, ": enough %s; the minimum is at least %" PRIu64 "\n",
-                fast ? "for the maximum throughput" : "to be free of deadlock",
+                fast ? "for the idealised maximum of throughput" : "to be free of deadlock",
                 graph->memory_least_bytes);
     } else if (graph->memory_least == LEAST_GIVEN_UP) {
-        fputs(
-            ": no depths for the maximum throughput were found within the budget, so there is room "
-            "for a full dispatch\n",
-            to);
+        fputs(": no depths for the idealised maximum of throughput were found within the budget, "
+              "so there is room "
+              "for a full dispatch\n",
+              to);
     } else {
-        fputs(
-            ": the minimum for the maximum throughput, and room for a full dispatch where nothing "
-            "limits it\n",
-            to);
+        fputs(": the minimum for the idealised maximum of throughput, and room for a full dispatch "
+              "where nothing "
+              "limits it\n",
+              to);
     }
 }
 
@@ -91,7 +93,7 @@ static void print_head(FILE *to, const struct graph *graph, const struct plan *p
     fprintf(to, "policy   %s: %s\n", plan->policy, plan->policy_reason);
     if (plan->batch_reason != NULL) fprintf(to, "batches  %s\n", plan->batch_reason);
     if (program != NULL) print_schedule(to, graph, plan, program, whole);
-    print_memory(to, graph);
+    print_memory(to, graph, plan);
     struct arena *arena = arena_create();
     fprintf(to, "device   %" PRIu64 " of %" PRIu64 " bytes: %s\n", plan->memory.total,
             plan->device->memory_bytes, plan_memory_text(arena, &plan->memory));

@@ -62,7 +62,7 @@ static bool take_readers(const struct graph *graph, const struct graph_buffer *f
         const struct graph_input *in = graph_reader_input(graph, from, r);
         const struct graph_node *node = &graph->nodes.items[from->readers.items[r].node];
         struct oracle_reader *reader = &to->readers[r];
-        if (graph_window_rounds(graph, from, r) || in->peek > WINDOW_MOST * in->pop) return false;
+        if (graph_window_wraps(graph, from, r) || in->peek > WINDOW_MOST * in->pop) return false;
         reader->node = (int)from->readers.items[r].node;
         reader->keep = (long)in->history;
         if (!take_list(reader->pop, graph_phases(node), in->pops, in->pop) ||

@@ -487,7 +487,7 @@ static void a_command_keeps_the_arguments_it_was_enqueued_with(void **unused)
     m.program = scale_program();
     struct prt_command_queue *queue = make_queue(&m, m.root, NULL);
     struct prt_error error;
-    const int32_t x[] = {1, 2, 3};
+    const int32_t x[] = {1, 2, 3}, five = 5;
     int32_t y[3][3];
     struct work work[3];
     for (int i = 0; i < 3; i++) {
@@ -498,7 +498,11 @@ static void a_command_keeps_the_arguments_it_was_enqueued_with(void **unused)
     assert_int_equal(prt_command_queue_set_argument(queue, "by", "7", &error), PRT_OK);
     assert_int_equal(enqueue(queue, &work[0]), PRT_OK);
     assert_int_equal(enqueue(queue, &work[1]), PRT_OK);
-    assert_int_equal(prt_command_queue_set_argument(queue, "by", "5", &error), PRT_OK);
+    assert_int_equal(
+        prt_command_queue_set_argument_values(queue, "by", SCALAR_I32, &five, 1, &error), PRT_OK);
+    assert_int_equal(
+        prt_command_queue_set_argument_values(queue, "by", SCALAR_U32, &five, 1, &error),
+        PRT_E_USAGE);
     assert_int_equal(prt_command_queue_set_argument(queue, "by", "five", &error), PRT_E_USAGE);
     assert_int_equal(prt_command_queue_set_argument(queue, "to", "5", &error), PRT_E_USAGE);
     assert_int_equal(enqueue(queue, &work[2]), PRT_OK);

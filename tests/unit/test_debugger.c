@@ -28,6 +28,7 @@ static void on_stop(void *context, const struct prt_stop *stop)
 {
     (void)context;
     if (seen.count >= STOPS_MAX) fail_msg("too many stops");
+    assert_int_equal(prt_debug_has_ended(seen.debugger), stop->cause == PRT_STOP_END);
     size_t at = seen.count++ % STOPS_MAX;
     seen.stops[at] = *stop;
     seen.first_hits[at] = stop->hit_count > 0 ? stop->hits[0].number : 0;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/piperun/signals.h"
 
-#include "base/monotonic.h"
-
 #include "base/ending_signals.h"
+#include "base/monotonic.h"
 #include "tools/piperun/message.h"
 
 #include <errno.h>
@@ -40,11 +39,23 @@ _Static_assert(ATOMIC_POINTER_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2 &&
                    ATOMIC_LLONG_LOCK_FREE == 2,
                "handlers use only what is lock-free");
 
+/* A prt_standing_callback. */
+static void write_standing(void *context, const char *text, size_t size)
+{
+    (void)context;
+    atomic_fetch_add(&handled.told, 1);
+    while (size > 0) {
+        ssize_t put = write(STDERR_FILENO, text, size);
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) return;
+        text += put;
+        size -= (size_t)put;
+    }
+}
+
 static void write_error(const char *text)
 {
-    atomic_fetch_add(&handled.told, 1);
-    ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
-    (void)ignored;
+    write_standing(NULL, text, strlen(text));
 }
 
 static void remove_temporaries(void)
@@ -97,19 +108,6 @@ static void on_interrupt(int signal)
     ssize_t ignored = write(atomic_load(&handled.interrupt_fd), &one, sizeof one);
     (void)ignored;
     errno = saved;
-}
-
-static void write_standing(void *context, const char *text, size_t size)
-{
-    (void)context;
-    atomic_fetch_add(&handled.told, 1);
-    while (size > 0) {
-        ssize_t put = write(STDERR_FILENO, text, size);
-        if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) return;
-        text += put;
-        size -= (size_t)put;
-    }
 }
 
 static void on_question(int signal)
@@ -181,20 +179,15 @@ static void on_crash(int signal)
     exit_at_once(EXIT_FAULT);
 }
 
+/* Handlers that write several lines do not interrupt each other. */
 static void signal_handle(int signal, void (*handler)(int), int flags)
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
     sigemptyset(&action.sa_mask);
-    sigaction(signal, &action, NULL);
-}
-
-/* The handler writes several lines, so other signals are blocked meanwhile. */
-static void handle_teller(int signal, void (*handler)(int), int flags)
-{
-    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
-    sigemptyset(&action.sa_mask);
-    sigaddset(&action.sa_mask, SIGUSR1);
-    sigaddset(&action.sa_mask, SIGALRM);
+    if (signal == SIGUSR1 || signal == SIGALRM) {
+        sigaddset(&action.sa_mask, SIGUSR1);
+        sigaddset(&action.sa_mask, SIGALRM);
+    }
     sigaction(signal, &action, NULL);
 }
 
@@ -205,8 +198,8 @@ void prt_signals_install(void)
     sigaltstack(&alternate, NULL);
     ending_signals_handle(on_end_signal);
     signal_handle(SIGINT, on_interrupt, 0);
-    handle_teller(SIGALRM, on_alarm, 0);
-    handle_teller(SIGUSR1, on_question, 0);
+    signal_handle(SIGALRM, on_alarm, 0);
+    signal_handle(SIGUSR1, on_question, 0);
     signal_handle(SIGURG, on_tick, SA_RESTART);
     signal_handle(SIGSEGV, on_crash, SA_ONSTACK);
     signal_handle(SIGBUS, on_crash, SA_ONSTACK);
@@ -246,7 +239,7 @@ void prt_signals_reading(bool reading)
     atomic_store(&handled.interrupts, 0);
     atomic_store(&handled.reading, reading);
     /* A question does not end the reading of a line. */
-    handle_teller(SIGUSR1, on_question, reading ? SA_RESTART : 0);
+    signal_handle(SIGUSR1, on_question, reading ? SA_RESTART : 0);
 }
 
 bool prt_signals_take_interrupt(void)

@@ -13,7 +13,7 @@
 #include "runtime/host/pipert.h"
 #include "runtime/host/pipert_debug.h"
 
-/* Installs handlers for this process.  Until prt_signals_watch they end it at once. */
+/* Installs handlers for this process.  Until prt_signals_watch, an interrupt ends it at once. */
 void prt_signals_install(void);
 
 /* SIGALRM, exit status 5, after that time; 0: never.  A run reports its state before. */
@@ -36,7 +36,7 @@ bool prt_signals_take_interrupt(void);
 
 /* From now on SIGURG calls `tick` in the thread that gets it; NULL: it does nothing. */
 void prt_signals_tick(void (*tick)(void *context), void *context);
-/* Counts the texts that handlers have written on standard error. */
+/* The number of texts that handlers have written on standard error. */
 unsigned prt_signals_told(void);
 
 /* No handler runs any more. */
