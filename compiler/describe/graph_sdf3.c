@@ -17,8 +17,8 @@ struct xml {
 
 /* ---- graphs that have no such form ---- */
 
-static void refuse_node(struct compile *cx, const struct graph_node *node, const char *port,
-                        const char *reason)
+static void refuse_port_form(struct compile *cx, const struct graph_node *node, const char *port,
+                             const char *reason)
 {
     diag_report(cx->diags, RULE_SDF3, node->span, "the port '%s' of '%s' has no form in SDF3: %s",
                 port, node->name, reason);
@@ -39,16 +39,16 @@ static void check_node_form(struct compile *cx, const struct graph *graph,
         const struct graph_input *in = &node->inputs.items[i];
         if (graph->buffers.items[in->buffer].outer != GRAPH_INNER) continue;
         if (sees_more(node, in))
-            refuse_node(cx, node, in->port,
-                        "a firing sees more packets than it consumes (peek, or a window)");
+            refuse_port_form(cx, node, in->port,
+                             "a firing sees more packets than it consumes (peek, or a window)");
     }
     for (size_t i = 0; i < node->outputs.count; i++) {
         const struct graph_output *out = &node->outputs.items[i];
         if (graph->buffers.items[out->buffer].outer != GRAPH_INNER) continue;
         if (!graph_is_exact(node, out))
-            refuse_node(cx, node, out->port,
-                        out->push == 0 ? "only 'finish' appends packets"
-                                       : "the packets of a firing vary");
+            refuse_port_form(cx, node, out->port,
+                             out->push == 0 ? "only 'finish' appends packets"
+                                            : "the packets of a firing vary");
         else if (out->finish_max > 0)
             diag_report(cx->diags, RULE_SDF3_DIFFERENCE, node->span,
                         "packets that 'finish' of '%s' appends are left out", node->name);
@@ -116,7 +116,7 @@ static size_t channel_number(const struct graph_buffer *buffer, size_t reader)
     return buffer->readers.count > 1 ? reader + 1 : 0;
 }
 
-static void write_port(const struct xml *x, const char *type, const char *name, size_t number)
+static void write_actor_port(const struct xml *x, const char *type, const char *name, size_t number)
 {
     fprintf(x->to, "        <port type=\"%s\"", type);
     write_numbered(x->to, "name", name, number);
@@ -128,7 +128,7 @@ static void write_output(const struct xml *x, const struct graph_node *node,
     const struct graph_buffer *buffer = &x->graph->buffers.items[out->buffer];
     if (buffer->outer != GRAPH_INNER) return;
     for (size_t r = 0; r < buffer->readers.count; r++) {
-        write_port(x, "out", out->port, channel_number(buffer, r));
+        write_actor_port(x, "out", out->port, channel_number(buffer, r));
         write_numbers(x->to, "rate", out->pushes != NULL ? graph_phases(node) : 1, out->push,
                       out->pushes);
         fputs("/>\n", x->to);
@@ -144,7 +144,7 @@ static void write_node_actor(const struct xml *x, const struct graph_node *node)
     for (size_t i = 0; i < node->inputs.count; i++) {
         const struct graph_input *in = &node->inputs.items[i];
         if (x->graph->buffers.items[in->buffer].outer != GRAPH_INNER) continue;
-        write_port(x, "in", in->port, 0);
+        write_actor_port(x, "in", in->port, 0);
         write_numbers(x->to, "rate", in->pops != NULL ? graph_phases(node) : 1, in->pop, in->pops);
         fputs("/>\n", x->to);
     }

@@ -188,7 +188,7 @@ static void report_open_ports(struct compile *cx, const struct sdf3_graph *graph
 
 /* ---- times ---- */
 
-static uint64_t most_cycles(const struct sdf3_rates *cycles, uint64_t *least)
+static uint64_t longest_phase(const struct sdf3_rates *cycles, uint64_t *least)
 {
     uint64_t most = 0;
     *least = UINT64_MAX;
@@ -205,14 +205,14 @@ static void set_cycles(struct compile *cx, struct sdf3_actor *actor, const struc
 {
     uint64_t least = 0;
     actor->cycles_span = time != NULL ? time->cycles.span : actor->name.span;
-    actor->cycles = time != NULL ? most_cycles(&time->cycles, &least) : 0;
+    actor->cycles = time != NULL ? longest_phase(&time->cycles, &least) : 0;
     const char *name = actor->name.text;
     if (time == NULL)
         diag_report(cx->diags, RULE_SDF3_DIFFERENCE, actor->name.span,
                     "the actor '%s' has no execution time: it gets 1 cycle", name);
     else if (actor->cycles == 0)
         diag_report(cx->diags, RULE_SDF3_DIFFERENCE, actor->cycles_span,
-                    "the actor '%s' takes no time: it gets 1 cycle, the least", name);
+                    "the actor '%s' takes no time: it gets 1 cycle, the minimum", name);
     else if (least != actor->cycles)
         diag_report(cx->diags, RULE_SDF3_DIFFERENCE, actor->cycles_span,
                     "the phases of '%s' take %" PRIu64 " to %" PRIu64 " cycles: each gets %" PRIu64

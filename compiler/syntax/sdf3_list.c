@@ -27,22 +27,22 @@ static bool is_too_large(struct list *list)
 }
 
 /* Ends a line that was made from `origin`. */
-static void end_line(struct list *list, struct span origin)
+static void end_list_line(struct list *list, struct span origin)
 {
     fputc('\n', list->text.file);
     vec_push(list->cx->arena, &list->origins, origin);
 }
 
-static void write_line(struct list *list, struct span origin, const char *format, ...)
+static void write_list_line(struct list *list, struct span origin, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static void write_line(struct list *list, struct span origin, const char *format, ...)
+static void write_list_line(struct list *list, struct span origin, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     vfprintf(list->text.file, format, args);
     va_end(args);
-    end_line(list, origin);
+    end_list_line(list, origin);
 }
 
 static void write_quoted(struct list *list, const char *before, const char *name, const char *after)
@@ -90,7 +90,7 @@ static void write_ports(struct list *list, const struct sdf3_actor *actor)
         fprintf(list->text.file, "    %s u8 %s %s ", port->is_out ? "out" : "in", port->word,
                 port->is_out ? "push" : "pop");
         write_rate(list, actor, port);
-        write_line(list, port->rates.span, i < last ? "," : "");
+        write_list_line(list, port->rates.span, i < last ? "," : "");
     }
 }
 
@@ -102,13 +102,13 @@ static void write_pushes(struct list *list, const struct sdf3_actor *actor)
         if (port->rates.phases > 1) {
             fprintf(list->text.file, "    { const i64 rates[%" PRIu32 "] = ", actor->phases);
             write_phases(list, &port->rates, actor->phases);
-            write_line(list, port->rates.span,
-                       "; for (i64 token = 0; token < rates[phase]; token++) %s <- 0; }",
-                       port->word);
+            write_list_line(list, port->rates.span,
+                            "; for (i64 token = 0; token < rates[phase]; token++) %s <- 0; }",
+                            port->word);
         } else {
             fputs("    for (i64 token = 0; token < ", list->text.file);
             write_rate(list, actor, port);
-            write_line(list, port->rates.span, "; token++) %s <- 0;", port->word);
+            write_list_line(list, port->rates.span, "; token++) %s <- 0;", port->word);
         }
     }
 }
@@ -116,17 +116,17 @@ static void write_pushes(struct list *list, const struct sdf3_actor *actor)
 static void write_actor(struct list *list, const struct sdf3_actor *actor)
 {
     struct span span = actor->name.span;
-    write_line(list, span, "/// The rates of an actor, without its work.");
-    write_line(list, span, "kernel %s(", actor->word);
+    write_list_line(list, span, "/// The rates of an actor, without its work.");
+    write_list_line(list, span, "kernel %s(", actor->word);
     write_ports(list, actor);
-    write_line(list, span, ") {");
-    if (actor->stateful) write_line(list, span, "    state u8 fired; fired++;");
+    write_list_line(list, span, ") {");
+    if (actor->stateful) write_list_line(list, span, "    state u8 fired; fired++;");
     write_pushes(list, actor);
-    write_line(list, span, "}");
+    write_list_line(list, span, "}");
     write_quoted(list, "create kernel ", actor->name.text, " ");
-    write_line(list, span, "%s;", actor->word);
+    write_list_line(list, span, "%s;", actor->word);
     write_quoted(list, "set ", actor->name.text, " ");
-    write_line(list, actor->cycles_span, "cost %" PRIu64 ";", actor->cycles);
+    write_list_line(list, actor->cycles_span, "cost %" PRIu64 ";", actor->cycles);
 }
 
 /* ---- channels ---- */
@@ -141,18 +141,18 @@ static void write_channel(struct list *list, const struct sdf3_graph *graph,
 {
     struct span span = channel->name.span;
     write_quoted(list, "create buffer ", channel->name.text, " u8;");
-    end_line(list, span);
+    end_list_line(list, span);
     if (channel->tokens > 0) {
         write_quoted(list, "set ", channel->name.text, " ");
-        write_line(list, channel->tokens_span, "init %" PRIu64 " x 0;", channel->tokens);
+        write_list_line(list, channel->tokens_span, "init %" PRIu64 " x 0;", channel->tokens);
     }
     write_quoted(list, "connect ", channel->from.actor_name.text, ".");
     fputs(end_word(graph, &channel->from), list->text.file);
     write_quoted(list, " -> ", channel->name.text, ";");
-    end_line(list, span);
+    end_list_line(list, span);
     write_quoted(list, "connect ", channel->name.text, " -> ");
     write_quoted(list, "", channel->to.actor_name.text, ".");
-    write_line(list, span, "%s;", end_word(graph, &channel->to));
+    write_list_line(list, span, "%s;", end_word(graph, &channel->to));
 }
 
 /* ---- the list ---- */
@@ -182,9 +182,9 @@ uint32_t sdf3_list(struct compile *cx, uint32_t id, const struct sdf3_graph *gra
     struct list list = {.cx = cx};
     struct span whole = {id, 0, 0};
     if (!memory_text_begin(&list.text)) arena_out_of_memory();
-    write_line(&list, whole, "// pipec commands 1");
+    write_list_line(&list, whole, "// pipec commands 1");
     write_quoted(&list, "pipeline ", graph->name, ";");
-    end_line(&list, whole);
+    end_list_line(&list, whole);
     for (size_t i = 0; i < graph->actors.count && !is_too_large(&list); i++)
         write_actor(&list, &graph->actors.items[i]);
     for (size_t i = 0; i < graph->channels.count && !is_too_large(&list); i++)

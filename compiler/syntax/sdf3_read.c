@@ -59,7 +59,7 @@ static struct span tag_place(const struct reader *r)
     return (struct span){r->id, at, end};
 }
 
-static uint32_t skip_blanks(const struct source *source, uint32_t at)
+static uint32_t skip_xml_blanks(const struct source *source, uint32_t at)
 {
     while (at < source->size_bytes && byte_is_blank(source->bytes[at]))
         at++;
@@ -74,14 +74,14 @@ static struct span attribute_place(const struct reader *r, const char *name)
     struct span tag = tag_place(r);
     size_t length = strlen(name);
     for (uint32_t at = tag.end; at < source->size_bytes && source->bytes[at] != '>';) {
-        uint32_t begin = at = skip_blanks(source, at);
+        uint32_t begin = at = skip_xml_blanks(source, at);
         while (at < source->size_bytes && strchr("=>\"'", source->bytes[at]) == NULL)
             at++;
         uint32_t end = at;
         while (end > begin && byte_is_blank(source->bytes[end - 1]))
             end--;
         if (at >= source->size_bytes || source->bytes[at] != '=') break;
-        at = skip_blanks(source, at + 1);
+        at = skip_xml_blanks(source, at + 1);
         if (at >= source->size_bytes || strchr("\"'", source->bytes[at]) == NULL) break;
         const char *close =
             memchr(source->bytes + at + 1, source->bytes[at], source->size_bytes - at - 1);
@@ -101,8 +101,8 @@ static const char *attribute_value(attribute_list attributes, const char *name)
 }
 
 /* The value of an attribute that must be there, and not empty. */
-static bool read_text(struct reader *r, attribute_list attributes, const char *name,
-                      struct sdf3_text *to)
+static bool read_required(struct reader *r, attribute_list attributes, const char *name,
+                          struct sdf3_text *to)
 {
     const char *value = attribute_value(attributes, name);
     to->span = attribute_place(r, name);
@@ -137,7 +137,7 @@ static bool take_number(const char **text, uint64_t *number)
 }
 
 /* `3`, `1,2*3`: commas, and counts before an asterisk. */
-static bool take_run(const char **text, struct sdf3_run *run)
+static bool take_phase_run(const char **text, struct sdf3_run *run)
 {
     uint64_t phases = 1;
     if (!take_number(text, &run->value)) return false;
@@ -150,16 +150,16 @@ static bool take_run(const char **text, struct sdf3_run *run)
     return phases > 0 && (**text == '\0' || **text == ',');
 }
 
-static bool read_rates(struct reader *r, attribute_list attributes, const char *name,
-                       struct sdf3_rates *to)
+static bool read_rate_list(struct reader *r, attribute_list attributes, const char *name,
+                           struct sdf3_rates *to)
 {
     struct sdf3_text value;
-    if (!read_text(r, attributes, name, &value)) return false;
+    if (!read_required(r, attributes, name, &value)) return false;
     const char *at = value.text;
     to->span = value.span;
     for (bool more = true; more;) {
         struct sdf3_run run;
-        if (!take_run(&at, &run)) {
+        if (!take_phase_run(&at, &run)) {
             struct diag *d =
                 diag_report(r->cx->diags, RULE_SDF3, value.span,
                             "'%s' is no number of 64 bits, and no list of these", name);
@@ -184,7 +184,7 @@ static void begin_root(struct reader *r, attribute_list attributes)
 {
     struct sdf3_text type;
     r->root = tag_place(r);
-    if (!read_text(r, attributes, "type", &type)) return;
+    if (!read_required(r, attributes, "type", &type)) return;
     if (strcmp(type.text, "sdf") == 0 || strcmp(type.text, "csdf") == 0) return;
     struct diag *d =
         diag_report(r->cx->diags, RULE_SDF3, type.span,
@@ -208,7 +208,7 @@ static void begin_graph(struct reader *r)
 static void begin_actor(struct reader *r, attribute_list attributes)
 {
     struct sdf3_actor actor = {0};
-    if (!read_text(r, attributes, "name", &actor.name)) actor.name.text = "";
+    if (!read_required(r, attributes, "name", &actor.name)) actor.name.text = "";
     vec_push(r->cx->arena, &r->graph->actors, actor);
 }
 
@@ -217,8 +217,9 @@ static void begin_port(struct reader *r, attribute_list attributes)
     struct sdf3_actor *actor = &r->graph->actors.items[r->graph->actors.count - 1];
     struct sdf3_port port = {.channel = SDF3_NONE};
     struct sdf3_text type;
-    if (!read_text(r, attributes, "name", &port.name) || !read_text(r, attributes, "type", &type) ||
-        !read_rates(r, attributes, "rate", &port.rates))
+    if (!read_required(r, attributes, "name", &port.name) ||
+        !read_required(r, attributes, "type", &type) ||
+        !read_rate_list(r, attributes, "rate", &port.rates))
         return;
     port.is_out = strcmp(type.text, "out") == 0;
     if (!port.is_out && strcmp(type.text, "in") != 0)
@@ -231,11 +232,11 @@ static void begin_channel(struct reader *r, attribute_list attributes)
 {
     struct sdf3_channel channel = {0};
     const char *tokens = attribute_value(attributes, "initialTokens");
-    if (!read_text(r, attributes, "name", &channel.name) ||
-        !read_text(r, attributes, "srcActor", &channel.from.actor_name) ||
-        !read_text(r, attributes, "srcPort", &channel.from.port_name) ||
-        !read_text(r, attributes, "dstActor", &channel.to.actor_name) ||
-        !read_text(r, attributes, "dstPort", &channel.to.port_name))
+    if (!read_required(r, attributes, "name", &channel.name) ||
+        !read_required(r, attributes, "srcActor", &channel.from.actor_name) ||
+        !read_required(r, attributes, "srcPort", &channel.from.port_name) ||
+        !read_required(r, attributes, "dstActor", &channel.to.actor_name) ||
+        !read_required(r, attributes, "dstPort", &channel.to.port_name))
         return;
     channel.tokens_span = attribute_place(r, "initialTokens");
     if (tokens != NULL && (!take_number(&tokens, &channel.tokens) || *tokens != '\0'))
@@ -247,7 +248,7 @@ static void begin_channel(struct reader *r, attribute_list attributes)
 static void begin_time(struct reader *r, attribute_list attributes)
 {
     struct sdf3_time time = {.actor_name = r->properties_of, .is_default = r->is_default};
-    if (!read_rates(r, attributes, "time", &time.cycles)) return;
+    if (!read_rate_list(r, attributes, "time", &time.cycles)) return;
     vec_push(r->cx->arena, &r->graph->times, time);
 }
 
@@ -302,7 +303,7 @@ static void begin_known(struct reader *r, enum element element, const char *name
     case ELEMENT_ACTOR: begin_actor(r, attributes); break;
     case ELEMENT_PORT: begin_port(r, attributes); break;
     case ELEMENT_CHANNEL: begin_channel(r, attributes); break;
-    case ELEMENT_ACTOR_PROPERTIES: read_text(r, attributes, "actor", &r->properties_of); break;
+    case ELEMENT_ACTOR_PROPERTIES: read_required(r, attributes, "actor", &r->properties_of); break;
     case ELEMENT_PROCESSOR: begin_processor(r, attributes); break;
     case ELEMENT_TIME: begin_time(r, attributes); break;
     case ELEMENT_NOTHING: ignore_element(r, name); break;
@@ -320,7 +321,7 @@ static void stop_reader(struct reader *r)
     XML_StopParser(r->parser, XML_FALSE);
 }
 
-static void XMLCALL on_start(void *data, const XML_Char *name, const XML_Char **attributes)
+static void XMLCALL on_element_start(void *data, const XML_Char *name, const XML_Char **attributes)
 {
     struct reader *r = data;
     if (r->stopped) return;
@@ -339,7 +340,7 @@ static void XMLCALL on_start(void *data, const XML_Char *name, const XML_Char **
     }
 }
 
-static void XMLCALL on_end(void *data, const XML_Char *name)
+static void XMLCALL on_element_end(void *data, const XML_Char *name)
 {
     struct reader *r = data;
     (void)name;
@@ -394,7 +395,7 @@ bool sdf3_read(struct compile *cx, uint32_t id, struct sdf3_graph *graph)
     size_t errors = diag_error_count(cx->diags);
     if (r.parser == NULL) arena_out_of_memory();
     XML_SetUserData(r.parser, &r);
-    XML_SetElementHandler(r.parser, on_start, on_end);
+    XML_SetElementHandler(r.parser, on_element_start, on_element_end);
     XML_SetStartDoctypeDeclHandler(r.parser, on_document_type);
     if (XML_Parse(r.parser, r.source->bytes, (int)r.source->size_bytes, XML_TRUE) != XML_STATUS_OK)
         report_xml(&r);
