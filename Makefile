@@ -136,7 +136,7 @@ GENERATED_C := -Wno-conversion -Wno-sign-conversion -Wno-sign-compare -Wno-unuse
 
 # Libraries.  pkg-config is asked once, and only when something is compiled or linked.
 SHARED_PKGS  := libxxhash
-COMPILER_PKGS := jansson
+COMPILER_PKGS := jansson expat
 RUNTIME_PKGS := hwloc $(SHARED_PKGS)
 TOOL_PKGS    := libpng zlib jansson
 LOADED_PKGS  := sndfile # piperun loads it when a file needs it; only tests link it

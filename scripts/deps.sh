@@ -11,8 +11,8 @@ goal=${1:-build}
 case $goal in build | test | fuzz | lint) ;; *) echo "usage: deps.sh build|test|fuzz|lint" >&2; exit 2 ;; esac
 
 llvm_majors="22 19 20 21 18"
-needed=(gcc libc6-dev make flex bison 'pkgconf|pkg-config' libsndfile1-dev libpng-dev libhwloc-dev libxxhash-dev zlib1g-dev libjansson-dev)
-modules=(sndfile libpng hwloc libxxhash zlib jansson)
+needed=(gcc libc6-dev make flex bison 'pkgconf|pkg-config' libsndfile1-dev libpng-dev libhwloc-dev libxxhash-dev zlib1g-dev libjansson-dev libexpat1-dev)
+modules=(sndfile libpng hwloc libxxhash zlib jansson expat)
 commands=(gcc make flex bison pkg-config)
 [ "$goal" = build ] || { needed+=(libcmocka-dev); modules+=(cmocka); }
 [ "$goal" != lint ] || needed+=('clang-format-22|clang-format-19' 'clang-tidy-22|clang-tidy-19' cppcheck mandoc)

@@ -275,7 +275,7 @@ static const struct {
     {"", "--dispatch", "condensed reference full"},
     {"", "--stats", "text json:"},
     {"", "--depths", "plan threads"},
-    {"graph", "--format", "dot svg json cmds"},
+    {"graph", "--format", "dot svg html json cmds sdf3"},
     {"explain", "--format", "text json man"},
     {"test", "--format", "text tap"},
 };

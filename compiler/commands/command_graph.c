@@ -16,12 +16,12 @@
 static const char help_text[] =
     "usage: pipec graph [--format=FORMAT] [--stats=FILE] [-o FILE] [options] FILE\n"
     "\n"
-    "Prints the flattened topology of a source or a command list.\n"
+    "Prints the flattened topology of a source, a command list, or a graph in SDF3 XML.\n"
     "\n"
     "  --format=FORMAT       dot (the default, for Graphviz), svg: a picture, html: a page with "
     "it\n"
-    "                        and the reasons for depths, json, or cmds: the command list, which\n"
-    "                        pipec reads like a source\n"
+    "                        and the reasons for depths, json, cmds: the command list, or sdf3:\n"
+    "                        XML of the SDF3 tools; pipec reads the last two like a source\n"
     "  --stats=FILE          in a picture, show how busy each kernel was in a run; FILE is from\n"
     "                        'piperun --stats=json:FILE'\n"
     "  --embed               the command list contains the text of its kernels, and needs "
@@ -42,11 +42,12 @@ static const char help_text[] =
     "  $ pipec graph --format=svg -o smooth.svg smooth.pipe\n"
     "  $ pipec graph --format=json -o smooth.json smooth.pipe\n"
     "  $ pipec graph --format=cmds --embed -o smooth.cmds smooth.pipe\n"
+    "  $ pipec graph --format=sdf3 -o smooth.xml smooth.pipe\n"
     "\n"
     "Exit status: 0 done, 1 the program is refused, 2 usage or files, 3 internal error.\n";
 
 enum { OPTION_FORMAT = COMMAND_OPTION, OPTION_EMBED, OPTION_STATS };
-enum format { FORMAT_DOT, FORMAT_SVG, FORMAT_HTML, FORMAT_JSON, FORMAT_CMDS };
+enum format { FORMAT_DOT, FORMAT_SVG, FORMAT_HTML, FORMAT_JSON, FORMAT_CMDS, FORMAT_SDF3 };
 
 struct request {
     enum format format;
@@ -60,11 +61,11 @@ static const char *take_graph_option(void *data, struct arena *arena, int option
     struct request *request = data;
     switch (option) {
     case OPTION_FORMAT: {
-        static const char *const names[] = {"dot", "svg", "html", "json", "cmds"};
+        static const char *const names[] = {"dot", "svg", "html", "json", "cmds", "sdf3"};
         size_t format = WORD_INDEX(value, names);
         request->format = (enum format)format;
         if (format < sizeof names / sizeof *names) return NULL;
-        return arena_printf(arena, "--format=%s: dot, svg, html, json or cmds", value);
+        return arena_printf(arena, "--format=%s: dot, svg, html, json, cmds or sdf3", value);
     }
     case OPTION_EMBED: request->embed = true; return NULL;
     case OPTION_STATS: request->stats = value; return NULL;
@@ -93,6 +94,7 @@ static int write_graph_form(struct compile *cx, const struct request *request,
     case FORMAT_CMDS:
         graph_cmds(to, kernel_sources(cx, program, request->output, request->embed), graph);
         break;
+    case FORMAT_SDF3: return graph_sdf3(to, cx, graph) ? EXIT_DONE : EXIT_REFUSED;
     case FORMAT_SVG: graph_svg(to, cx, graph, loads); break;
     case FORMAT_HTML: graph_html(to, cx, graph, loads); break;
     }

@@ -6,6 +6,8 @@
  *               pipeline as shapes of their own; names with dots are drawn in clusters
  *   graph_json  everything in the graph (lang/commands.md, "JSON")
  *   graph_cmds  the command list (lang/commands.md), which the compiler reads as input
+ *   graph_sdf3  XML of the SDF3 tools (lang/sdf3.md), which the compiler reads as input too. False: the graph
+ *               has no such form, which has been reported, and nothing is written
  */
 #ifndef PIPEC_DESCRIBE_H
 #define PIPEC_DESCRIBE_H
@@ -26,6 +28,7 @@ struct kernel_sources {
 
 void graph_dot(FILE *to, const struct graph *graph);
 void graph_json(FILE *to, const struct compile *cx, const struct graph *graph);
+bool graph_sdf3(FILE *to, struct compile *cx, const struct graph *graph);
 void graph_cmds(FILE *to, const struct kernel_sources *sources, const struct graph *graph);
 
 #endif

@@ -19,6 +19,7 @@ static void put_scalar(struct json *json, const char *key, struct scalar_value v
 static void put_span(struct json *json, const struct compile *cx, struct span span)
 {
     uint32_t line, column;
+    span = source_origin(cx->sources, span);
     const struct source *source = source_get(cx->sources, span.source);
     if (source == NULL) return;
     source_locate(source, span.begin, &line, &column);

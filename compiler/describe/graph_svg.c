@@ -70,6 +70,7 @@ static void put_svg_text(const struct drawing *d, int x, int y, const char *kind
 static bool begin_link(const struct drawing *d, struct span span)
 {
     uint32_t line, column;
+    span = source_origin(d->cx->sources, span);
     if (span.source == 0 || !source_is_file(d->cx->sources, span.source)) return false;
     const struct source *source = source_get(d->cx->sources, span.source);
     source_locate(source, span.begin, &line, &column);

@@ -113,9 +113,10 @@ static void fill_inspected_node(const struct compile *cx, const struct graph *gr
                                 const struct graph_node *node, bool consistent,
                                 struct inspected_node *to)
 {
-    const struct source *source = source_get(cx->sources, node->span.source);
+    struct span span = source_origin(cx->sources, node->span);
+    const struct source *source = source_get(cx->sources, span.source);
     uint32_t line = 0, column;
-    if (source != NULL) source_locate(source, node->span.begin, &line, &column);
+    if (source != NULL) source_locate(source, span.begin, &line, &column);
     *to = (struct inspected_node){.name = node->name,
                                   .kernel = node->kernel->title,
                                   .file = source != NULL ? source->name : NULL,

@@ -134,6 +134,7 @@ struct diag *diag_report(struct diags *diags, enum rule rule, struct span span, 
 {
     enum diag_level level = diags->levels[rule];
     if (level == DIAG_OFF || diag_allowed_reason(diags, rule, span) != NULL) return &diags->sink;
+    span = source_origin(diags->sources, span);
     if (diags->kept.count >= diags->kept_max) {
         count_level(diags, level);
         diags->lost_count++;
@@ -150,6 +151,7 @@ struct diag *diag_report(struct diags *diags, enum rule rule, struct span span, 
         return &diags->sink;
     struct diag *diag = ARENA_NEW(diags->arena, struct diag);
     diag->arena = diags->arena;
+    diag->sources = diags->sources;
     diag->rule = rule;
     diag->level = level;
     diag->message = message;
@@ -172,7 +174,8 @@ void diag_label(struct diag *diag, struct span span, const char *format, ...)
     if (diag->discarded) return;
     va_list args;
     va_start(args, format);
-    struct place label = {span, arena_vprintf(diag->arena, format, args)};
+    struct place label = {source_origin(diag->sources, span),
+                          arena_vprintf(diag->arena, format, args)};
     va_end(args);
     vec_push(diag->arena, &diag->labels, label);
 }
@@ -195,7 +198,7 @@ static void trace_to_user(const struct sources *sources, struct diag *diag, stru
 
 void diag_trace(struct diags *diags, size_t since, struct span use, const char *what)
 {
-    struct place place = {use, NULL};
+    struct place place = {source_origin(diags->sources, use), NULL};
     for (size_t i = since; i < diags->kept.count; i++) {
         struct diag *diag = diags->kept.items[i];
         if (place.text == NULL) place.text = arena_printf(diags->arena, "for '%s' here", what);
@@ -232,6 +235,8 @@ void diag_help(struct diag *diag, const char *format, ...)
 void diag_fix(struct diag *diag, struct span span, const char *format, ...)
 {
     if (diag->discarded || span.source == 0) return;
+    if (source_origin(diag->sources, span).source != span.source)
+        return; /* not the author's text */
     va_list args;
     va_start(args, format);
     struct place edit = {span, arena_vprintf(diag->arena, format, args)};
@@ -455,6 +460,7 @@ static void absorb_diag(struct absorption *a, const struct diag *diag)
     }
     struct diag *copy = ARENA_NEW(arena, struct diag);
     copy->arena = arena;
+    copy->sources = a->to->sources;
     copy->rule = diag->rule;
     copy->level = diag->level;
     copy->message = arena_string(arena, message, strlen(message));

@@ -10,6 +10,8 @@
  *     diag_label(d, other, "'%s' is declared here", near);    a second place, with its own caret
  *     diag_note(d, "...");                                    a line without a place
  *     diag_help(d, "...");                                    a fix; add it only if it is right
+ *
+ * A place in a text that was made from another one (source_origin) is reported as the place that it was made from.
  */
 #ifndef PIPEC_DIAG_H
 #define PIPEC_DIAG_H

@@ -20,6 +20,7 @@ struct remark {
 
 struct diag {
     struct arena *arena;
+    const struct sources *sources;
     bool
         discarded; /* equal to an earlier one, switched off, or beyond KEPT_MAX: takes no further text */
     enum rule rule;

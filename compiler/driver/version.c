@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/driver/version.h"
 
+#include <expat.h>
 #include <jansson.h>
 #include <llvm/Config/llvm-config.h>
 #include <string.h>
@@ -31,6 +32,7 @@ static void print_version_json(FILE *to)
     json_number(&json, "llvm", PIPEC_LLVM_MAJOR);
     json_text(&json, "llvm_version", LLVM_VERSION_STRING);
     json_begin(&json, "libraries", '{');
+    json_text(&json, "expat", XML_ExpatVersion() + strlen("expat_"));
     json_text(&json, "jansson", jansson_version_str());
     json_text(&json, "xxhash", hash_version);
     json_end(&json, '}');

@@ -208,6 +208,7 @@ static void write_sources(struct writer *w)
 static void source_place(const struct writer *w, struct span span, uint32_t *source, uint32_t *line)
 {
     uint32_t column;
+    span = source_origin(w->cx->sources, span);
     *source = CONTAINER_NONE;
     *line = 0;
     if (span.source == 0 || span.source > source_count(w->cx->sources)) return;

@@ -20,6 +20,7 @@ struct entry {
     bool nameless; /* standard input that was redirected from a file */
     dev_t device;  /* with `inode`: which file this is */
     ino_t inode;
+    const struct span *origins; /* by line; NULL: the text is the author's own */
 };
 
 struct overlay {
@@ -103,6 +104,22 @@ uint32_t source_add(struct sources *sources, const char *name, const char *bytes
     add_source_entry(sources, FROM_MEMORY, name, arena_string(sources->arena, bytes, size_bytes),
                      size_bytes, &id);
     return id;
+}
+
+void source_set_origins(struct sources *sources, uint32_t id, const struct span *by_line)
+{
+    sources->entries.items[id - 1]->origins = by_line;
+}
+
+struct span source_origin(const struct sources *sources, struct span span)
+{
+    uint32_t line, column;
+    if (span.source == 0 || span.source > sources->entries.count) return span;
+    const struct entry *entry = sources->entries.items[span.source - 1];
+    if (entry->origins == NULL) return span;
+    source_locate(&entry->source, span.begin, &line, &column);
+    struct span origin = entry->origins[line - 1];
+    return origin.source != 0 ? origin : span;
 }
 
 uint32_t source_find(const struct sources *sources, const char *name)

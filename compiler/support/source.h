@@ -59,6 +59,11 @@ const char *source_find_file(struct sources *sources, uint32_t importer, const c
 /* A source from memory, for tests and for text given on the command line. */
 uint32_t source_add(struct sources *sources, const char *name, const char *bytes,
                     size_t size_bytes);
+/* Says from which place of another source each line of source `id` was made. `by_line` lives in the arena and has a
+ * span for each line; one without a place is the line's own. */
+void source_set_origins(struct sources *sources, uint32_t id, const struct span *by_line);
+/* The place that the text at `span` was made from; `span` itself if it was not made from any. */
+struct span source_origin(const struct sources *sources, struct span span);
 /* Copies a source of another compilation. `shared`: source_find finds it. */
 uint32_t source_adopt(struct sources *sources, const struct source *source, bool shared);
 /* The shared source of that name, or 0. */

@@ -6,6 +6,7 @@
 
 #include "compiler/context/embedded_library.h"
 #include "base/vec.h"
+#include "compiler/syntax/sdf3_import.h"
 #include "compiler/syntax/token_stream.h"
 #include "lang/container.h"
 #include "base/file_open.h"
@@ -134,9 +135,18 @@ static bool refuse_binary(struct compile *cx, uint32_t id)
     return true;
 }
 
+/* A graph in XML becomes the command list that is made from it. False after an error. */
+static bool import_graph(struct compile *cx, struct ast_file *file)
+{
+    if (!sdf3_begins(source_get(cx->sources, file->source))) return true;
+    uint32_t made = sdf3_import(cx, file->source);
+    if (made != 0) file->source = made;
+    return made != 0;
+}
+
 static void parse_file(struct compile *cx, struct ast_file *file)
 {
-    if (refuse_binary(cx, file->source)) {
+    if (refuse_binary(cx, file->source) || !import_graph(cx, file)) {
         file->names_missing = true;
         return;
     }

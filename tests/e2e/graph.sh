@@ -116,5 +116,5 @@ check "inspect says that they are no device's" says 0 '"depths_for": null' "$PIP
 check "and whose they are" says 0 '"depths_for": "sim4"' "$PIPEC" inspect --json --device=sim4 depths.pipe
 "$PIPEC" --device=sim4 depths.pipe -o depths.pbc
 check "in a container" says 0 '"depths_for": "sim4"' "$PIPEC" inspect --json depths.pbc
-check "an unknown format" says 2 'dot, svg, html, json or cmds' "$PIPEC" graph --format=png all.pipe
+check "an unknown format" says 2 'dot, svg, html, json, cmds or sdf3' "$PIPEC" graph --format=png all.pipe
 check "a full device" says 2 'cannot write' "$PIPEC" graph -o /dev/full all.pipe

@@ -53,7 +53,7 @@ echo '{}' >other.json
 check "a file that is no report" says 2 "it is no report of piperun" "$PIPEC" graph --format=svg --stats=other.json echo.pipe
 check "which leaves no picture" sh -c '"$0" graph --format=svg --stats=other.json -o left.svg echo.pipe 2>/dev/null; [ ! -e left.svg ]' "$PIPEC"
 check "text has no loads" says 2 "goes with --format=svg or html" "$PIPEC" graph --stats=stats.json echo.pipe
-check "an unknown format" says 2 "dot, svg, html, json or cmds" "$PIPEC" graph --format=png echo.pipe
+check "an unknown format" says 2 "dot, svg, html, json, cmds or sdf3" "$PIPEC" graph --format=png echo.pipe
 part=6
 [ -z "${LONG-}" ] || part=1
 for file in "$ROOT"/tests/lang/*.pipe "$ROOT"/examples/*/*.pipe; do

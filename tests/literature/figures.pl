@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # SPDX-License-Identifier: MIT
-# figures.pl FILE...: does pipec find the figures in the files' `// figure:` lines?  Prints lines "ok NAME" and
-# "not ok NAME".  PIPEC is the program.
+# figures.pl FILE...: does pipec find the figures in the files' `figure:` lines, in comments of a program or of SDF3 XML?
+# Prints lines "ok NAME" and "not ok NAME".  PIPEC is the program.
 #
 #   // figure: repetitions a=147 b=98      firings an iteration
 #   // figure: throughput=1/960            iterations per cycle at the maximum
@@ -14,7 +14,7 @@ use JSON::PP;
 my $pipec = $ENV{PIPEC} or die "figures.pl: PIPEC is not set\n";
 
 sub inspect {
-    open my $from, '-|', $pipec, 'inspect', '--json', @_ or die "figures.pl: $pipec: $!\n";
+    open my $from, '-|', $pipec, 'inspect', '-Wno-sdf3-difference', '--json', @_ or die "figures.pl: $pipec: $!\n";
     local $/;
     my $text = <$from>;
     return close $from ? decode_json($text) : {};
@@ -52,11 +52,11 @@ sub compare {
 
 my %ask = (repetitions => \&repetitions, pareto => \&pareto, whole => \&whole);
 for my $file (@ARGV) {
-    my ($stem) = $file =~ m{([^/]+)\.pipe$};
+    my ($stem) = $file =~ m{([^/]+?)(?:\.pipe)?$};
     my %wanted;
     open my $source, '<', $file or die "figures.pl: $file: $!\n";
     while (my $line = <$source>) {
-        next unless $line =~ m{^// figure: (.*)$};
+        next unless $line =~ m{^(?://|) *figure: (.*)$};
         my ($kind, @words) = ('whole', split ' ', $1);
         $kind = shift @words unless $words[0] =~ /=/;
         m{^(.+)=(.+)$} and $wanted{$kind}{$1} = $2 for @words;

@@ -30,6 +30,7 @@ uint32_t places_add(struct place_table *places, struct span span)
         for (size_t i = 0; i < places->spans.count; i++)
             *find_place_slot(places, places->spans.items[i]) = (uint32_t)i + 1;
     }
+    span = source_origin(places->sources, span);
     uint32_t *slot = find_place_slot(places, span);
     if (*slot != 0) return *slot - 1;
     struct container_place place = {.source = span.source - 1};
