@@ -49,7 +49,7 @@ static uint8_t *tree_heard(const struct core_tree *tree)
 
 static struct kernel_launch *tree_entry(const struct core_tree *tree, uint64_t entry)
 {
-    return tree_memory(tree, tree->root->cache_at + entry * trees_of(tree)->stride_bytes);
+    return tree_memory(tree, tree->root->cache_at + entry * tree->root->stride_bytes);
 }
 
 /* A row by output, of that level. */
@@ -191,8 +191,7 @@ static void open_tree_frame(struct core_tree *tree, const struct tree_firing *fi
     struct core_tree_frame *frame = tree_frame(tree, firing->level);
     const struct container_interface *root = root_interface(tree);
     uint64_t room = firing->level < root->nesting ? root->queue_entries - tree->used : 0;
-    const struct container_interface *f = tree_interface(tree, firing->interface);
-    uint64_t stride_bytes = trees_of(tree)->stride_bytes;
+    uint64_t launches = tree_interface(tree, firing->interface)->launches;
     frame->tree = tree;
     frame->interface = firing->interface;
     frame->level = firing->level;
@@ -201,9 +200,8 @@ static void open_tree_frame(struct core_tree *tree, const struct tree_firing *fi
     frame->groups = 0;
     frame->failed = KERNEL_OK;
     frame->list.entries = (uint8_t *)tree_entry(tree, tree->used);
-    frame->list.interfaces = trees_of(tree)->blocks + f->first_launch * stride_bytes;
-    frame->list.stride_bytes = stride_bytes;
-    frame->list.capacity = f->launches < room ? f->launches : room;
+    frame->list.stride_bytes = tree->root->stride_bytes;
+    frame->list.capacity = launches < room ? launches : room;
     frame->list.count = 0;
     frame->list.group = firing->group;
     frame->list.groups = firing->groups;
@@ -273,7 +271,7 @@ static enum kernel_status begin_tree_group(struct core_tree_frame *frame,
                                        .interface = site->child,
                                        .arguments =
                                            (const uint8_t *)entry + child->arguments_offset_bytes,
-                                       .group = entry->first_group + frame->groups++,
+                                       .group = frame->groups++,
                                        .groups = entry->groups};
     return begin_tree_firing(tree, &firing);
 }

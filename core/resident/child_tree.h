@@ -39,6 +39,7 @@ struct core_tree_root {
     uint32_t interface; /* of its kernel */
     uint64_t frames_at, in_at, base_at, appended_at, out_at, produced_at, begin_at, heard_at;
     uint64_t cache_at, aside_at;
+    uint64_t stride_bytes; /* of an entry */
     uint64_t
         level_bytes; /* from one level's `aside` to the next one's; 0: no body waits for another one */
 };
@@ -54,9 +55,7 @@ struct core_trees {
     const struct container_interface *interfaces;
     const struct container_interface_port *ports;
     const struct container_launch *launches;
-    const uint8_t *blocks;   /* by launch: the interface that a body copies, every `stride_bytes` */
-    uint64_t stride_bytes;   /* of these, and of entries */
-    const uint32_t *entries; /* by interface: for pipe_call */
+    const uint32_t *entries;                /* by interface: for pipe_call */
     const struct core_tree_root *roots;     /* by stage */
     const struct core_tree_output *outputs; /* by output of all stages */
     uint8_t *workspaces;                    /* by block */

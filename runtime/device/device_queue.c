@@ -223,12 +223,14 @@ static bool is_in_trees(const struct prt_device_queue *q, const struct container
 }
 
 /* Writes the interface of a child as a launch that says nothing of its own (lang/kernel_abi.h), without its code. */
-static void write_interface(const struct container_interface *child, uint32_t site,
-                            const uint8_t *defaults, uint64_t stride_bytes, uint8_t *to)
+static void write_interface(const struct prt_device_queue *q, uint32_t site,
+                            const struct container_launch *launch, const uint8_t *defaults,
+                            uint8_t *to)
 {
+    const struct container_interface *child = &q->container->interfaces[launch->child];
     struct kernel_launch made = {
         .site = site, .groups = 1, .group_end = child->work_groups, .timestamp = UINT64_MAX};
-    memset(to, 0, (size_t)stride_bytes);
+    memset(to, 0, q->stride_bytes);
     memcpy(to, &made, sizeof made);
     memcpy(to + child->arguments_offset_bytes, defaults, child->arguments_bytes);
 }
@@ -244,21 +246,6 @@ static const uint8_t **find_defaults(const struct prt_container *c)
         at += c->interfaces[i].arguments_bytes;
     }
     return of;
-}
-
-bool prt_device_queue_write_interfaces(const struct prt_container *c, uint64_t stride_bytes,
-                                       uint8_t *to)
-{
-    const uint8_t **defaults = find_defaults(c);
-    for (uint32_t i = 0; defaults != NULL && i < c->launch_count; i++) {
-        const struct container_launch *launch = &c->launches[i];
-        uint32_t site = i - c->interfaces[launch->parent].first_launch;
-        write_interface(&c->interfaces[launch->child], site, defaults[launch->child], stride_bytes,
-                        to + i * stride_bytes);
-    }
-    bool written = defaults != NULL;
-    free(defaults);
-    return written;
 }
 
 /* The scheduler's part of all launches: the interfaces of all children that kernels in the trees may start. */
@@ -281,8 +268,7 @@ static bool allocate_interfaces(struct prt_device_queue *q)
         q->interfaces[i] = to;
         for (uint32_t site = 0; site < f->launch_count; site++, to += q->stride_bytes) {
             const struct container_launch *launch = &c->launches[f->first_launch + site];
-            write_interface(&c->interfaces[launch->child], site, defaults[launch->child],
-                            q->stride_bytes, to);
+            write_interface(q, site, launch, defaults[launch->child], to);
         }
     }
     free(defaults);

@@ -30,11 +30,6 @@
 
 struct prt_device_queue;
 
-/* Writes the interface of each record of LAUNCHES, in order, every `stride_bytes`, with 0 for the address of its code.
- * False: out of memory. */
-bool prt_device_queue_write_interfaces(const struct prt_container *container, uint64_t stride_bytes,
-                                       uint8_t *to);
-
 /* For the node that interface `root` belongs to. */
 enum prt_status prt_device_queue_create(const struct prt_container *container, uint32_t root,
                                         const struct prt_image_kernel *interfaces,

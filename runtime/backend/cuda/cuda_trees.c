@@ -2,7 +2,6 @@
 #include "runtime/backend/cuda/cuda_trees.h"
 
 #include "base/arithmetic.h"
-#include "runtime/device/device_queue.h"
 
 #include <stdlib.h>
 
@@ -76,6 +75,7 @@ static bool fill_tree_root(const struct prt_container *c, uint32_t interface,
     if (!fill_tree_outputs(c, f, outputs, &aside)) return false;
     bool waits = has_asking_kernel(c);
     root->interface = interface;
+    root->stride_bytes = longest_entry(c);
     root->level_bytes = waits ? aside : 0;
     *bytes = 0;
     bool fits = add_tree_rows(&header, &end, 1, sizeof(struct core_tree)) &&
@@ -87,7 +87,7 @@ static bool fill_tree_root(const struct prt_container *c, uint32_t interface,
                 add_tree_rows(&root->produced_at, &end, levels * outs, sizeof(uint64_t)) &&
                 add_tree_rows(&root->begin_at, &end, levels * outs, sizeof(uint64_t)) &&
                 add_tree_rows(&root->heard_at, &end, f->queue_entries, sizeof(uint8_t)) &&
-                add_tree_rows(&root->cache_at, &end, f->queue_entries, longest_entry(c)) &&
+                add_tree_rows(&root->cache_at, &end, f->queue_entries, root->stride_bytes) &&
                 add_tree_rows(&root->aside_at, &end, waits ? levels : 1, aside);
     *bytes = end;
     return fits;
@@ -129,11 +129,7 @@ enum prt_status prt_cuda_trees_create(const struct prt_container *c, const struc
     trees->roots = calloc((size_t)core->stage_count + 1, sizeof *trees->roots);
     trees->outputs = calloc((size_t)core->output_count + 1, sizeof *trees->outputs);
     trees->entries = calloc((size_t)c->interface_count, sizeof *trees->entries);
-    trees->stride_bytes = longest_entry(c);
-    trees->blocks = calloc((size_t)c->launch_count + 1, (size_t)trees->stride_bytes);
-    bool made = trees->roots != NULL && trees->outputs != NULL && trees->entries != NULL &&
-                trees->blocks != NULL &&
-                prt_device_queue_write_interfaces(c, trees->stride_bytes, trees->blocks);
+    bool made = trees->roots != NULL && trees->outputs != NULL && trees->entries != NULL;
     return made && fill_trees(c, core, emulated, trees) ? PRT_OK : PRT_E_NOMEM;
 }
 
@@ -142,6 +138,5 @@ void prt_cuda_trees_free(struct prt_cuda_trees *trees)
     free(trees->roots);
     free(trees->outputs);
     free(trees->entries);
-    free(trees->blocks);
     *trees = (struct prt_cuda_trees){.workspace_bytes = 0};
 }

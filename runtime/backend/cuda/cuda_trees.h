@@ -15,9 +15,7 @@ struct prt_cuda_trees {
     struct core_tree_root *roots;     /* by stage */
     struct core_tree_output *outputs; /* by output of all stages */
     uint32_t *entries;                /* by interface */
-    uint8_t *blocks;                  /* by launch: interfaces, every `stride_bytes` */
-    uint64_t stride_bytes;
-    uint64_t workspace_bytes; /* of one block */
+    uint64_t workspace_bytes;         /* of one block */
     uint64_t levels; /* bodies of one thread that wait for one another at most; 0: none waits */
 };
 
