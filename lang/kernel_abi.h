@@ -73,7 +73,7 @@ struct kernel_launch {
     uint16_t level;       /* of the child: 1 where the outermost kernel has launched it */
     uint16_t waits[KERNEL_LAUNCH_WAITS_MAX]; /* by the firing: events below its own */
     uint32_t reserved[2];                    /* zero */
-    uint64_t kernel;                         /* address of the child's entry */
+    uint64_t kernel; /* address of the child's entry; on a GPU its number for pipe_call */
     /* By the firing: the cycles of its own body that it executed before this launch (lang/time.md,
      * "Launches").  UINT64_MAX: it counts none, or all of them come before. */
     uint64_t timestamp;

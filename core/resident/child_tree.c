@@ -180,6 +180,7 @@ static enum kernel_status append_tree_packets(const struct core_tree_frame *fram
 /* A firing that is to be executed. */
 struct tree_firing {
     uint32_t level, interface;
+    uint32_t code; /* for pipe_call */
     const void *arguments;
     uint32_t group, groups; /* of a child: which work-group of its launch, of so many */
 };
@@ -191,7 +192,7 @@ static void open_tree_frame(struct core_tree *tree, const struct tree_firing *fi
     struct core_tree_frame *frame = tree_frame(tree, firing->level);
     const struct container_interface *root = root_interface(tree);
     uint64_t room = firing->level < root->nesting ? root->queue_entries - tree->used : 0;
-    uint64_t launches = tree_interface(tree, firing->interface)->launches;
+    const struct container_interface *f = tree_interface(tree, firing->interface);
     frame->tree = tree;
     frame->interface = firing->interface;
     frame->level = firing->level;
@@ -200,8 +201,9 @@ static void open_tree_frame(struct core_tree *tree, const struct tree_firing *fi
     frame->groups = 0;
     frame->failed = KERNEL_OK;
     frame->list.entries = (uint8_t *)tree_entry(tree, tree->used);
+    frame->list.interfaces = trees_of(tree)->children + f->first_launch * tree->root->stride_bytes;
     frame->list.stride_bytes = tree->root->stride_bytes;
-    frame->list.capacity = launches < room ? launches : room;
+    frame->list.capacity = f->launches < room ? f->launches : room;
     frame->list.count = 0;
     frame->list.group = firing->group;
     frame->list.groups = firing->groups;
@@ -209,12 +211,13 @@ static void open_tree_frame(struct core_tree *tree, const struct tree_firing *fi
     place_tree_outputs(frame);
 }
 
-static enum kernel_status call_tree_body(struct core_tree_frame *frame, const void *arguments)
+static enum kernel_status call_tree_body(struct core_tree_frame *frame,
+                                         const struct tree_firing *firing)
 {
     struct core_tree *tree = frame->tree;
     bool outermost = frame->level == 0;
     uint64_t completed = 1;
-    const struct kernel_batch batch = {.arguments = arguments,
+    const struct kernel_batch batch = {.arguments = firing->arguments,
                                        .tables = outermost ? tree->batch->tables : NULL,
                                        .state = outermost ? tree->batch->state : NULL,
                                        .in = tree_memory(tree, tree->root->in_at),
@@ -225,8 +228,7 @@ static enum kernel_status call_tree_body(struct core_tree_frame *frame, const vo
                                        .completed = &completed,
                                        .launches = &frame->list,
                                        .fault = &tree->fault};
-    return (enum kernel_status)core_call(tree->resident, tree->block, &batch,
-                                         trees_of(tree)->entries[frame->interface], 0, 1);
+    return (enum kernel_status)core_call(tree->resident, tree->block, &batch, firing->code, 0, 1);
 }
 
 /* Executes the body.  Its frame then has its launches. */
@@ -235,7 +237,7 @@ static enum kernel_status begin_tree_firing(struct core_tree *tree,
 {
     struct core_tree_frame *frame = tree_frame(tree, firing->level);
     open_tree_frame(tree, firing);
-    enum kernel_status status = call_tree_body(frame, firing->arguments);
+    enum kernel_status status = call_tree_body(frame, firing);
     if (frame->failed != KERNEL_OK) return frame->failed;
     if (status != KERNEL_OK) tree->fault.level = firing->level;
     if (status == KERNEL_FAULT_LAUNCHES) return explain_tree(frame);
@@ -269,9 +271,10 @@ static enum kernel_status begin_tree_group(struct core_tree_frame *frame,
     }
     const struct tree_firing firing = {.level = frame->level + 1,
                                        .interface = site->child,
+                                       .code = (uint32_t)entry->kernel,
                                        .arguments =
                                            (const uint8_t *)entry + child->arguments_offset_bytes,
-                                       .group = frame->groups++,
+                                       .group = entry->first_group + frame->groups++,
                                        .groups = entry->groups};
     return begin_tree_firing(tree, &firing);
 }
@@ -345,8 +348,10 @@ static enum kernel_status execute_tree(struct core_tree *tree, uint64_t number)
     const struct core *core = tree->resident->core;
     const struct core_firing_ends ends = {.in = tree_memory(tree, tree->root->in_at),
                                           .out = tree_memory(tree, tree->root->base_at)};
-    const struct tree_firing outermost = {
-        .interface = tree->root->interface, .arguments = tree->batch->arguments, .groups = 1};
+    const struct tree_firing outermost = {.interface = tree->root->interface,
+                                          .code = trees_of(tree)->entries[tree->root->interface],
+                                          .arguments = tree->batch->arguments,
+                                          .groups = 1};
     core_place_firing(core, core_stage(core, tree->stage), tree->batch, number, &ends);
     for (uint32_t o = 0; o < root_interface(tree)->out_count; o++)
         tree_appended(tree)[o] = 0;

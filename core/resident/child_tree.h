@@ -55,7 +55,8 @@ struct core_trees {
     const struct container_interface *interfaces;
     const struct container_interface_port *ports;
     const struct container_launch *launches;
-    const uint32_t *entries;                /* by interface: for pipe_call */
+    const uint32_t *entries; /* by interface: for pipe_call */
+    const uint8_t *children; /* by launch: the interface of its child, stride_bytes apart */
     const struct core_tree_root *roots;     /* by stage */
     const struct core_tree_output *outputs; /* by output of all stages */
     uint8_t *workspaces;                    /* by block */

@@ -4,6 +4,7 @@
 #include "base/arithmetic.h"
 #include "base/array_allocate.h"
 #include "lang/index_format.h"
+#include "runtime/device/child_interfaces.h"
 #include "runtime/device/kernel_call.h"
 #include "runtime/load/debug_info.h"
 
@@ -222,32 +223,6 @@ static bool is_in_trees(const struct prt_device_queue *q, const struct container
     return f == q->root || f->node == CONTAINER_NONE;
 }
 
-/* Writes the interface of a child as a launch that says nothing of its own (lang/kernel_abi.h), without its code. */
-static void write_interface(const struct prt_device_queue *q, uint32_t site,
-                            const struct container_launch *launch, const uint8_t *defaults,
-                            uint8_t *to)
-{
-    const struct container_interface *child = &q->container->interfaces[launch->child];
-    struct kernel_launch made = {
-        .site = site, .groups = 1, .group_end = child->work_groups, .timestamp = UINT64_MAX};
-    memset(to, 0, q->stride_bytes);
-    memcpy(to, &made, sizeof made);
-    memcpy(to + child->arguments_offset_bytes, defaults, child->arguments_bytes);
-}
-
-/* Where the defaults of each child are in the container; NULL: out of memory. */
-static const uint8_t **find_defaults(const struct prt_container *c)
-{
-    const uint8_t **of = calloc((size_t)c->interface_count, sizeof *of);
-    const uint8_t *at = (const uint8_t *)c->defaults + c->pipeline->arguments_bytes;
-    for (uint32_t i = 0; of != NULL && i < c->interface_count; i++) {
-        if (c->interfaces[i].node != CONTAINER_NONE) continue;
-        of[i] = at;
-        at += c->interfaces[i].arguments_bytes;
-    }
-    return of;
-}
-
 /* The scheduler's part of all launches: the interfaces of all children that kernels in the trees may start. */
 static bool allocate_interfaces(struct prt_device_queue *q)
 {
@@ -259,7 +234,7 @@ static bool allocate_interfaces(struct prt_device_queue *q)
         return false;
     q->interfaces = array_allocate(c->interface_count, sizeof *q->interfaces);
     q->interface_blocks = aligned_alloc(ENTRY_ALIGNMENT, (size_t)bytes);
-    const uint8_t **defaults = find_defaults(c);
+    const uint8_t **defaults = prt_child_defaults(c);
     bool made = q->interfaces != NULL && q->interface_blocks != NULL && defaults != NULL;
     uint8_t *to = q->interface_blocks;
     for (uint32_t i = 0; made && i < c->interface_count; i++) {
@@ -267,8 +242,9 @@ static bool allocate_interfaces(struct prt_device_queue *q)
         if (!is_in_trees(q, f)) continue;
         q->interfaces[i] = to;
         for (uint32_t site = 0; site < f->launch_count; site++, to += q->stride_bytes) {
-            const struct container_launch *launch = &c->launches[f->first_launch + site];
-            write_interface(q, site, launch, defaults[launch->child], to);
+            uint32_t launch = f->first_launch + site;
+            prt_child_interface_write(c, launch, defaults[c->launches[launch].child], 0,
+                                      q->stride_bytes, to);
         }
     }
     free(defaults);

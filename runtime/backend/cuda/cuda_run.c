@@ -35,8 +35,9 @@ enum prt_status prt_cuda_refuse(const struct prt_cuda_driver *driver, int result
 /* Distances from its beginning. */
 struct layout {
     uint64_t resident, stages, stations, rings;
-    uint64_t interfaces, ports, launches, entries, roots, outputs; /* of struct core_trees */
-    uint64_t multiprocessors, executed;                            /* then: */
+    uint64_t interfaces, ports, launches, entries, children, roots,
+        outputs;                        /* of struct core_trees */
+    uint64_t multiprocessors, executed; /* then: */
     uint64_t in, places, left, out, results, finishes, pending, sums, core;
     uint64_t appended, scratch, workspaces;
     uint64_t filled; /* bytes that the host fills: up to `executed` and these */
@@ -107,6 +108,7 @@ static bool add_tree_tables(const struct prt_cuda_run *run, struct layout *l, ui
            add_room(&l->ports, end, c->interface_port_count, sizeof *c->interface_ports) &&
            add_room(&l->launches, end, c->launch_count, sizeof *c->launches) &&
            add_room(&l->entries, end, c->interface_count, sizeof *run->trees.entries) &&
+           add_room(&l->children, end, c->launch_count, run->trees.child_bytes) &&
            add_room(&l->roots, end, any ? core->stage_count : 0, sizeof *run->trees.roots) &&
            add_room(&l->outputs, end, any ? core->output_count : 0, sizeof *run->trees.outputs);
 }
@@ -198,6 +200,7 @@ static void fill_tree_tables(const struct prt_cuda_run *run, const struct layout
                                  .ports = on_device(arena, l->ports),
                                  .launches = on_device(arena, l->launches),
                                  .entries = on_device(arena, l->entries),
+                                 .children = on_device(arena, l->children),
                                  .roots = on_device(arena, l->roots),
                                  .outputs = on_device(arena, l->outputs),
                                  .workspaces = on_device(arena, l->workspaces),
@@ -208,6 +211,7 @@ static void fill_tree_tables(const struct prt_cuda_run *run, const struct layout
                     sizeof *c->interface_ports);
     copy_tree_table(copy + l->launches, c->launches, c->launch_count, sizeof *c->launches);
     copy_tree_table(copy + l->entries, made->entries, c->interface_count, sizeof *made->entries);
+    copy_tree_table(copy + l->children, made->children, c->launch_count, made->child_bytes);
     copy_tree_table(copy + l->roots, made->roots, core->stage_count, sizeof *made->roots);
     copy_tree_table(copy + l->outputs, made->outputs, core->output_count, sizeof *made->outputs);
 }

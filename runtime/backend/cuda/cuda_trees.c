@@ -2,6 +2,7 @@
 #include "runtime/backend/cuda/cuda_trees.h"
 
 #include "base/arithmetic.h"
+#include "runtime/device/child_interfaces.h"
 
 #include <stdlib.h>
 
@@ -121,6 +122,22 @@ static bool fill_trees(const struct prt_container *c, const struct core *core, b
     return true;
 }
 
+/* Their code is a number for pipe_call. */
+static bool fill_children(const struct prt_container *c, struct prt_cuda_trees *trees)
+{
+    const uint8_t **defaults = prt_child_defaults(c);
+    trees->child_bytes = longest_entry(c);
+    trees->children = calloc((size_t)c->launch_count + 1, (size_t)trees->child_bytes);
+    bool made = defaults != NULL && trees->children != NULL;
+    for (uint32_t i = 0; made && i < c->launch_count; i++) {
+        uint32_t child = c->launches[i].child;
+        prt_child_interface_write(c, i, defaults[child], trees->entries[child], trees->child_bytes,
+                                  trees->children + i * trees->child_bytes);
+    }
+    free(defaults);
+    return made;
+}
+
 enum prt_status prt_cuda_trees_create(const struct prt_container *c, const struct core *core,
                                       bool emulated, struct prt_cuda_trees *trees)
 {
@@ -130,7 +147,8 @@ enum prt_status prt_cuda_trees_create(const struct prt_container *c, const struc
     trees->outputs = calloc((size_t)core->output_count + 1, sizeof *trees->outputs);
     trees->entries = calloc((size_t)c->interface_count, sizeof *trees->entries);
     bool made = trees->roots != NULL && trees->outputs != NULL && trees->entries != NULL;
-    return made && fill_trees(c, core, emulated, trees) ? PRT_OK : PRT_E_NOMEM;
+    made = made && fill_trees(c, core, emulated, trees) && fill_children(c, trees);
+    return made ? PRT_OK : PRT_E_NOMEM;
 }
 
 void prt_cuda_trees_free(struct prt_cuda_trees *trees)
@@ -138,5 +156,6 @@ void prt_cuda_trees_free(struct prt_cuda_trees *trees)
     free(trees->roots);
     free(trees->outputs);
     free(trees->entries);
+    free(trees->children);
     *trees = (struct prt_cuda_trees){.workspace_bytes = 0};
 }

@@ -15,6 +15,8 @@ struct prt_cuda_trees {
     struct core_tree_root *roots;     /* by stage */
     struct core_tree_output *outputs; /* by output of all stages */
     uint32_t *entries;                /* by interface */
+    uint8_t *children;                /* interfaces of children, by launch */
+    uint64_t child_bytes;             /* of one of them */
     uint64_t workspace_bytes;         /* of one block */
     uint64_t levels; /* bodies of one thread that wait for one another at most; 0: none waits */
 };
