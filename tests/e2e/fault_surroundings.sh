@@ -32,7 +32,7 @@ planted() {
     shift
     # shellcheck disable=SC2046
     ${CC:-cc} -D_GNU_SOURCE -std=c11 -I"$ROOT" -I"$ROOT/tools/piperun/io" -g -o "$programs/piperun" "$changed" "$@" \
-        "$BUILD/libpiperun.a" "$BUILD/libpipert.a" -pthread -ldl -lm $(pkg-config --libs libpng zlib hwloc libxxhash) \
+        "$BUILD/libpiperun.a" "$BUILD/libpipert.a" -pthread -ldl -lm $(pkg-config --libs libpng zlib jansson hwloc libxxhash) \
         $(pkg-config --libs libedit 2>/dev/null) || { check "planted: $name" false; return; }
     ln -s "$BUILD/pipec" "$programs/pipec"
     if surround "$name/work" "$programs" --only "$group" >"$name/log" 2>&1; then cat "$name/log"; fi

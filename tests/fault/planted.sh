@@ -11,7 +11,7 @@ planted() {
     # shellcheck disable=SC2046 # names without spaces
     ${CC:-cc} -D_GNU_SOURCE -std=c11 -I"$ROOT" -I"$ROOT/tools/piperun/io" -g -o "$programs/piperun" "$changed" \
         $(find "$BUILD"/obj/tools/piperun -maxdepth 1 -name '*.o' ! -path "$own") \
-        "$BUILD/libpiperun.a" "$BUILD/libpipert.a" -pthread -ldl -lm $(pkg-config --libs libpng zlib hwloc libxxhash) \
+        "$BUILD/libpiperun.a" "$BUILD/libpipert.a" -pthread -ldl -lm $(pkg-config --libs libpng zlib jansson hwloc libxxhash) \
         $(pkg-config --libs libedit 2>/dev/null) ||
         { check "planted: $name" false; return; }
     ln -s "$BUILD/pipec" "$programs/pipec"

@@ -206,7 +206,7 @@ static void other_versions_are_named(void **unused)
     struct prt_error error;
     bytes[8] = CONTAINER_VERSION + 1;
     assert_int_equal(read_bytes(bytes, size, &error), PRT_E_VERSION);
-    assert_non_null(strstr(error.message, "version 12"));
+    assert_non_null(strstr(error.message, "version 13"));
     assert_int_equal(error.offset, 8);
     free(bytes);
 }

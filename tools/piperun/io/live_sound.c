@@ -24,7 +24,7 @@
 #define LATENCY_MICROSECONDS 100000
 #define WAIT_MILLISECONDS 50
 #define FRAMES_PART 1024
-#define SAMPLE_BYTES_MAX 4
+#define SAMPLE_BYTES 4 /* of the longest sample */
 
 /* Of asoundlib.h. */
 enum { STREAM_PLAYBACK = 0, STREAM_CAPTURE = 1, ACCESS_INTERLEAVED = 3, MODE_NONBLOCK = 1 };
@@ -216,7 +216,7 @@ static enum prt_status open_live_device(struct live_device *device,
     }
     free(name);
     if (status != PRT_OK) return status;
-    *samples = calloc((size_t)FRAMES_PART * device->channels, SAMPLE_BYTES_MAX);
+    *samples = calloc((size_t)FRAMES_PART * device->channels, SAMPLE_BYTES);
     return *samples != NULL ? PRT_OK : prt_io_no_memory(error);
 }
 
