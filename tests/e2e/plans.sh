@@ -222,6 +222,7 @@ for cus in 4 16 132; do "$PIPEC" inspect --device "cus$cus.dev" near.pipe >"plan
 margins() {
     awk '!/^(mode|policy) .*by a trial/ { next }
         {
+            sub(/; the best of longer trials: [^;]*/, "")
             says = sub(/; faster by less than a hundredth does not count$/, "")
             sub(/.*by a trial/, "")
             pieces = split($0, piece, ", ")
