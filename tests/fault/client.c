@@ -37,6 +37,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -517,6 +518,14 @@ struct holding {
     long long blocks, mappings, descriptors, threads;
 };
 
+/* The kernel lists a thread a moment longer than pthread_join waits for it. */
+static void await_joined_threads(const struct holding *before)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    for (int i = 0; i < 1000 && entries_of("/proc/self/task") > before->threads; i++)
+        nanosleep(&moment, NULL);
+}
+
 static struct holding holding_of(void)
 {
     return (struct holding){atomic_load(&blocks), atomic_load(&mappings),
@@ -568,6 +577,7 @@ static bool try_often(bool with_faults, bool *came)
         struct holding before = holding_of();
         if (!try_use(with_faults)) return false;
         if (atomic_load(&failed) > 0) *came = true;
+        await_joined_threads(&before);
         struct holding now = holding_of();
         if (now.mappings != before.mappings || now.descriptors != before.descriptors ||
             now.threads != before.threads)
