@@ -74,10 +74,18 @@ sub prose_of_pipe {
     return prose_of_lines($text, qr{/});
 }
 
-# Pages: without code, comments and the targets of links.  A cell of a table begins a sentence.
+# The comments of a block of code, by its language: none of a block without one, such as an output.
+sub prose_of_block {
+    my ($language, $code) = @_;
+    return prose_of_pipe($code) if $language =~ /^(?:pipe|c)\b/;
+    return $language =~ /^sh\b/ ? prose_of_lines($code, qr/#/) : spaces($code);
+}
+
+# Pages: of code only the comments, without those of the page and the targets of links.  A cell of a table begins a
+# sentence.
 sub prose_of_markdown {
     my $text = shift;
-    $text =~ s/^([ \t]*```.*?^[ \t]*```)/spaces($1)/gmse;
+    $text =~ s/^([ \t]*```)([^\n]*)(.*?^)([ \t]*```)/spaces($1 . $2) . prose_of_block($2, $3) . spaces($4)/gmse;
     $text =~ s/(<!--.*?-->)/spaces($1)/gse;
     $text =~ s/(`[^`]*`)/spaces($1)/gse;
     $text =~ s/(\]\([^)]*\))/spaces($1)/ge;

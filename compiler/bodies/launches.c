@@ -10,11 +10,6 @@
 #define RATE_MAX ((uint64_t)1 << 31) /* packets of a firing */
 #define LEVELS_MAX SEMA_MAX_LAUNCH_LEVELS
 
-static bool kernel_launches_some(const struct kernel *kernel)
-{
-    return kernel_launches_any(&kernel->launches);
-}
-
 /* ---- which kernels write ---- */
 
 static bool child_writes(const struct kernel *kernel, uint32_t port)
@@ -34,7 +29,7 @@ void launches_find_writers(struct graph *graph)
         changed = false;
         for (size_t i = 0; i < graph->kernels.count; i++) {
             const struct kernel *k = graph->kernels.items[i];
-            for (uint32_t p = 0; kernel_launches_some(k) && p < k->out_count; p++)
+            for (uint32_t p = 0; kernel_launches_any(&k->launches) && p < k->out_count; p++)
                 if (!k->out[p].tree_writes && child_writes(k, p))
                     changed = k->out[p].tree_writes = true;
         }
@@ -173,7 +168,7 @@ static void step_launch_level(const struct forest *f, const struct row *row, str
         const struct kernel_launches *l = &k->launches;
         struct bounds *to = &deeper->of[i];
         uint64_t entries = 0, tree = 0;
-        if (!kernel_launches_some(k)) continue;
+        if (!kernel_launches_any(&k->launches)) continue;
         for (uint32_t p = 0; p < k->out_count; p++)
             to->packets[p] = 0;
         for (size_t c = 0; c < l->children.count; c++) {
@@ -233,7 +228,7 @@ static void find_launch_levels(struct forest *f)
     while (changed) {
         changed = false;
         for (size_t i = count; i-- > 0;)
-            if (kernel_launches_some(f->graph->kernels.items[i]))
+            if (kernel_launches_any(&f->graph->kernels.items[i]->launches))
                 changed |= deepen_launches(f, f->graph->kernels.items[i], i);
     }
 }
@@ -290,7 +285,7 @@ static void settle_nesting(const struct forest *f, struct kernel *k)
     if (l->nesting_declared == 0) {
         if (deepest <= LEVELS_MAX) return;
         report_endless_nesting(f, k);
-        l->nesting = 0; /* nothing else is said of its trees */
+        l->nesting = 0; /* no further report about its trees */
         return;
     }
     if (deepest <= l->nesting_declared) return;
@@ -423,7 +418,7 @@ static void settle_launch_port(const struct forest *f, struct kernel *k, uint32_
 
 static bool is_root(const struct kernel *k)
 {
-    return kernel_launches_some(k) && !k->is_child;
+    return kernel_launches_any(&k->launches) && !k->is_child;
 }
 
 static void check_statements(struct compile *cx, const struct graph *graph)

@@ -119,7 +119,7 @@ static uint64_t pair_depth(const struct graph *graph, const struct channel *chan
     return add_clamped(add_clamped(both, window), reserve);
 }
 
-static void ask_channel(struct bufsize *pass, const struct channel *channel)
+static void raise_floor_for_channel(struct bufsize *pass, const struct channel *channel)
 {
     uint64_t initial = pass->graph->buffers.items[channel->buffer].initial.packets;
     struct sizing *sizing = &pass->sizings[channel->buffer];
@@ -173,7 +173,7 @@ static void raise_floor_for_bounded(struct bufsize *pass, uint32_t index)
     }
 }
 
-static void ask_finish(struct bufsize *pass, uint32_t index)
+static void raise_floor_for_finish(struct bufsize *pass, uint32_t index)
 {
     const struct graph_buffer *buffer = &pass->graph->buffers.items[index];
     const struct graph_output *out = graph_writer(pass->graph, buffer);
@@ -198,7 +198,7 @@ static enum depth_fault declared_fault(const struct sizing *sizing,
 
 /* Where a declaration is below the floor, the model continues with the floor: one mistake causes one
  * report. */
-static void size_alone(struct bufsize *pass)
+static void size_single_buffers(struct bufsize *pass)
 {
     for (uint32_t i = 0; i < pass->graph->buffers.count; i++)
         raise_floor_for_ends(pass, i);
@@ -206,12 +206,12 @@ static void size_alone(struct bufsize *pass)
     for (uint32_t i = 0; i < pass->graph->buffers.count; i++)
         pass->sizings[i].certain_packets = burst[i] = pass->sizings[i].floor_packets;
     for (uint32_t i = 0; i < pass->channels.count; i++)
-        ask_channel(pass, &pass->channels.items[i]);
+        raise_floor_for_channel(pass, &pass->channels.items[i]);
     for (uint32_t i = 0; i < pass->graph->buffers.count; i++) {
         const struct graph_buffer *buffer = &pass->graph->buffers.items[i];
         struct sizing *sizing = &pass->sizings[i];
         raise_floor_for_bounded(pass, i);
-        ask_finish(pass, i);
+        raise_floor_for_finish(pass, i);
         sizing->why = sizing->floor_why;
         sizing->depth_packets = sizing->floor_packets;
         sizing->waiter = GRAPH_NONE;
@@ -862,7 +862,7 @@ void bufsize_assign(struct compile *cx, struct graph *graph)
     channels_cut(arena, &pass.channels, NULL);
     index_channels(&pass);
     reserve_ends(&pass);
-    size_alone(&pass);
+    size_single_buffers(&pass);
     size_blocks(&pass);
     bufsize_find_least(&pass, true);
     if (!has_fault(&pass)) choose_by_mode(&pass);

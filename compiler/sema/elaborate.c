@@ -86,7 +86,7 @@ const char *nearest_kernel(struct elaboration *el, struct scope *scope, const ch
     return is_self ? NULL : pipeline;
 }
 
-/* ---- doubtful buffers ---- */
+/* ---- doubtful buffers: a refused statement may have bound them ---- */
 
 void doubt_buffer(struct elaboration *el, struct net_buffer *buffer)
 {

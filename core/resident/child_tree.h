@@ -15,7 +15,7 @@
  *     out, produced, begin   by level and output: of the frame's body
  *     heard       by entry of the queue: has the tree of that launch appended a packet?
  *     cache       the entries of the queue
- *     aside       by level: packets of a body that go in front of those which its launches have appended already
+ *     aside       by level: packets of a body that precede those that its launches have appended already
  *
  * Distances are in bytes, from the beginning of a workspace.
  *
@@ -65,14 +65,15 @@ struct core_trees {
 
 /* A firing whose body, or whose launches, are executed. */
 struct core_tree_frame {
-    struct kernel_launch_list list; /* first: what its `done` gets is this */
+    struct kernel_launch_list
+        list; /* first: `done` gets a pointer to it, which leads to the frame */
     struct core_tree *tree;
     uint32_t interface, level;
     uint64_t first_entry;      /* of its launches in the cache */
-    uint64_t executed;         /* launches whose trees have been */
+    uint64_t executed;         /* number of launches whose trees have been executed */
     uint64_t before;           /* packets of the tree when the present launch began */
     uint32_t groups;           /* of the present launch that have begun */
-    enum kernel_status failed; /* of a launch that was executed for a question */
+    enum kernel_status failed; /* of a launch that was executed because `done` waited for it */
     bool set_aside;
 };
 

@@ -217,16 +217,16 @@ static void print_launches(const struct text *t)
 {
     static const char *const forms[] = {"full", "reference", "condensed"};
     const struct prt_device_statistics *d = &t->device;
-    const struct prt_dispatch_account *was = &t->total.dispatched;
-    fprintf(t->to, "%" PRIu64 " launch%s in %" PRIu64 " packet%s (", was->launches,
-            was->launches == 1 ? "" : "es", was->packets, plural(was->packets));
+    const struct prt_dispatch_account *sent = &t->total.dispatched;
+    fprintf(t->to, "%" PRIu64 " launch%s in %" PRIu64 " packet%s (", sent->launches,
+            sent->launches == 1 ? "" : "es", sent->packets, plural(sent->packets));
     const char *before = "";
     for (int i = PRT_LAUNCH_FORMS - 1; i >= 0; i--) {
         if (d->packets[i] == 0) continue;
         fprintf(t->to, "%s%" PRIu64 " %s", before, d->packets[i], forms[i]);
         before = ", ";
     }
-    fprintf(t->to, ") of %" PRIu64 " bytes", was->bytes);
+    fprintf(t->to, ") of %" PRIu64 " bytes", sent->bytes);
     if (t->total.spills > 0)
         fprintf(t->to, "; %" PRIu64 " spill%s: launches by other stages' entries", t->total.spills,
                 plural(t->total.spills));
@@ -250,7 +250,7 @@ static void print_overhead(const struct text *t)
     fprintf(t->to, "; switches %" PRIu64 "\n", t->total.switch_cycles);
 }
 
-/* Which ports it has waited for, if it has waited for several. */
+/* Lists the ports for which the scheduler was suspended, if there are several. */
 static void print_suspensions(const struct text *t)
 {
     struct prt_buffer_statistics b;

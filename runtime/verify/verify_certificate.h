@@ -51,9 +51,10 @@ __extension__ typedef __int128 prt_int128;
 #define PRT_PACKETS_MAX (INT64_C(1) << 62)
 
 struct prt_channel {
-    uint32_t from, to;         /* vertices */
-    uint64_t push, pop, cycle; /* of a cycle of phases; `cycle`: what it needs at its beginning */
-    uint64_t peek;             /* of a firing; with several phases, the maximum */
+    uint32_t from, to; /* vertices */
+    uint64_t push, pop,
+        cycle;     /* of a cycle of phases; `cycle`: packets that the reader needs as it begins */
+    uint64_t peek; /* of a firing; with several phases, the maximum */
     /* By phase; NULL: one phase. */
     const uint64_t *pushes, *pops, *peeks;
     uint64_t reserve, room; /* room: depth - reserve; PRT_PACKETS_MAX at most */
@@ -102,7 +103,7 @@ struct prt_vertices {
     uint32_t count;
 };
 
-/* Replays the schedule of a block; takes what it does from *work. */
+/* Replays the schedule of a block; subtracts its steps from *work. */
 enum prt_status prt_verify_schedule(const struct prt_channels *channels, uint32_t block,
                                     struct prt_vertices vertices, struct prt_part part,
                                     uint64_t *work, struct prt_error *error);

@@ -24,10 +24,12 @@ item|It fills in-ports. - It empties out-ports.
 that-which|It frees that which was read.
 E
 
-# finds RULE FILE LINE: the one report is of that rule and place.
+# finds RULE FILE LINE...: the reports are of that rule, one for each of these lines.
 finds() {
-    "$prose" "$2" >said && return 1
-    if [ "$(wc -l <said)" -eq 1 ] && grep -q "^$2:$3: .*\[$1]$" said; then return; fi
+    rule=$1 file=$2
+    shift 2
+    "$prose" "$file" >said && return 1
+    if [ "$(sed -n "s/^$file:\([0-9]*\): .*\[$rule]$/\1/p" said | xargs)" = "$*" ] && [ "$(wc -l <said)" -eq $# ]; then return; fi
     cat said
     return 1
 }
@@ -38,6 +40,8 @@ while IFS='|' read -r rule sentence; do
     check "$rule in a message" finds "$rule" message.c 3
     printf '# Page\n\n%s\n' "$sentence" >page.md
     check "$rule in a page" finds "$rule" page.md 3
+    printf '```sh\ntrue # %s\n```\n```pipe\n// %s\n```\n' "$sentence" "$sentence" >block.md
+    check "$rule in the comments of code in a page" finds "$rule" block.md 2 5
     printf '.Dd today\n.Sh DESCRIPTION\n%s\n' "$sentence" >page.1
     check "$rule in a man page" finds "$rule" page.1 3
     printf 'kernel k(in i32 x, out i32 y) { y <- x; } // %s\n' "$sentence" >program.pipe
@@ -74,7 +78,10 @@ cat >good.md <<'W'
 The word `circle` is code. An author who knows the data decides.
 
 ```
-standstill
+standstill # not checked: an output
+```
+```sh
+what who behind # the words of commands are code
 ```
 W
 check "plain text passes" "$prose" good.c good.md

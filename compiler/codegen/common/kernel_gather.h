@@ -9,7 +9,7 @@
  * the body runs. */
 LLVMValueRef kernel_gather(struct kernel_emitter *e, LLVMTypeRef item, LLVMValueRef pointers,
                            bool invariant);
-/* Writes them out: in the module as LLVM has optimised it. */
+/* Replaces the calls of kernel_gather by loads.  Requires: LLVM has optimised the module. */
 void kernel_expand_gathers(struct kernel_emitter *e);
 
 #endif

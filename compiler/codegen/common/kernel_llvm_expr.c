@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Expressions.  Operands are evaluated from left to right. */
-
-/* ---- arrays, vectors, structs ---- */
 #include "compiler/codegen/common/kernel_llvm_expr.h"
 
 #include "compiler/codegen/common/kernel_constants.h"
@@ -15,6 +13,8 @@
 #include "compiler/codegen/common/kernel_llvm_types.h"
 #include "compiler/codegen/common/kernel_pairs.h"
 #include "compiler/codegen/common/kernel_query.h"
+
+/* ---- arrays, vectors, structs ---- */
 
 static void copy_array_items(struct kernel_emitter *e, const struct type *type,
                              struct kernel_address to, struct kernel_address from)
@@ -267,7 +267,7 @@ struct kernel_address kernel_value_address(struct kernel_emitter *e, const struc
 {
     if (kx_has_place(x)) return kernel_address_of(e, x);
     struct kernel_address value = temporary_like(e, x->type, value_layout(e, x));
-    if (x->kind == KX_ASSIGN) /* the value of now: the variable may change before it is used */
+    if (x->kind == KX_ASSIGN) /* a copy: the variable may change before the value is used */
         kernel_copy(e, x->type, value, assign_array(e, x));
     else
         array_into(e, x, value);
@@ -388,7 +388,7 @@ static LLVMValueRef emit_choice_branch(struct kernel_emitter *e, LLVMValueRef co
     return join_sides(e, value, block);
 }
 
-/* Evaluates what may not be wanted: it is where `condition` is `truth`. */
+/* Evaluates a side whose value is used only where `condition` is `truth`. */
 static LLVMValueRef speculate_side(struct kernel_emitter *e, struct side side,
                                    LLVMValueRef condition, bool truth)
 {

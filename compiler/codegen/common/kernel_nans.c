@@ -39,9 +39,9 @@ static LLVMValueRef any_nan(struct kernel_emitter *e, LLVMValueRef value, unsign
                          LLVMConstNull(bits), "nans");
 }
 
-/* Registers that one branch can ask for NaNs; 0: each value is chosen. */
-static unsigned asked_registers(const struct kernel_emitter *e, LLVMValueRef value,
-                                enum scalar_type scalar)
+/* Registers that one branch can test for NaNs; 0: a select makes each value canonical. */
+static unsigned tested_registers(const struct kernel_emitter *e, LLVMValueRef value,
+                                 enum scalar_type scalar)
 {
     if (!is_whole_float(scalar) || !kernel_is_vector(value) || kernel_speculates(e)) return 0;
     unsigned registers = kernel_float_registers(LLVMTypeOf(value), e->isa.vector_bits);
@@ -51,7 +51,7 @@ static unsigned asked_registers(const struct kernel_emitter *e, LLVMValueRef val
 LLVMValueRef kernel_canonical_packet(struct kernel_emitter *e, LLVMValueRef value,
                                      enum scalar_type scalar)
 {
-    unsigned registers = asked_registers(e, value, scalar);
+    unsigned registers = tested_registers(e, value, scalar);
     if (registers == 0) return kernel_canonical_bits(e, value, scalar);
     LLVMTypeRef type = LLVMTypeOf(value);
     LLVMBasicBlockRef nans = kernel_block(e, "nans"), none = kernel_block(e, "no.nans");
@@ -110,8 +110,8 @@ static void store_canonical(struct kernel_emitter *e, const struct window *w, LL
     LLVMSetAlignment(store, w->scalar == SCALAR_F32 ? 4 : 8);
 }
 
-/* So many packets from `at` on, whose NaNs become canonical. */
-static void look_through(struct kernel_emitter *e, const struct window *w, LLVMValueRef at,
+/* Makes the NaNs among `lanes` packets from `at` on canonical. */
+static void scan_packets(struct kernel_emitter *e, const struct window *w, LLVMValueRef at,
                          uint32_t lanes)
 {
     LLVMValueRef place, value = load_packets(e, w, at, lanes, &place);
@@ -128,7 +128,7 @@ static void look_through(struct kernel_emitter *e, const struct window *w, LLVMV
 }
 
 /* for (at = from; at < to; at += lanes) */
-static void look_through_all(struct kernel_emitter *e, const struct window *w, LLVMValueRef from,
+static void scan_all_packets(struct kernel_emitter *e, const struct window *w, LLVMValueRef from,
                              LLVMValueRef to, uint32_t lanes)
 {
     LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
@@ -137,7 +137,7 @@ static void look_through_all(struct kernel_emitter *e, const struct window *w, L
     LLVMBuildCondBr(e->builder, any, loop, end);
     kernel_position(e, loop);
     LLVMValueRef at = LLVMBuildPhi(e->builder, e->i64, "at");
-    look_through(e, w, at, lanes);
+    scan_packets(e, w, at, lanes);
     LLVMValueRef next = LLVMBuildNUWAdd(e->builder, at, kernel_i64(e, lanes), "");
     LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntULT, next, to, "");
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->builder);
@@ -155,6 +155,6 @@ void kernel_canonical_window(struct kernel_emitter *e, uint32_t port, LLVMValueR
     uint32_t lanes = REGISTERS_AT_ONCE * e->isa.vector_bits / 8 / (uint32_t)out->type->width_bytes;
     LLVMValueRef whole =
         LLVMBuildAnd(e->builder, packets, kernel_i64(e, ~(uint64_t)(lanes - 1)), "");
-    look_through_all(e, &w, kernel_i64(e, 0), whole, lanes);
-    look_through_all(e, &w, whole, packets, 1);
+    scan_all_packets(e, &w, kernel_i64(e, 0), whole, lanes);
+    scan_all_packets(e, &w, whole, packets, 1);
 }

@@ -3,10 +3,10 @@
  * kernel_pairs: bytes of two firings in one word.
  *
  * Lanes that compute in 16 bits from packets of 8 are woven in two parts (kernel_weave.c): lane l of part k holds the
- * firing 2l + k.  A load of words then brings the packet of both: the low halves are part 0's, the high ones part 1's,
- * and a mask or a shift makes 16 bits of them, where bytes in order would have to be spread over the registers.  A
- * packet further, the high halves of these words are part 0's, so windows of n columns take n + 1 halves, not 2n.  The
- * packets that the parts append become words in the same way.
+ * firing 2l + k.  Then one load of words reads the packets of both parts: the low halves belong to part 0, the high
+ * halves to part 1.  A mask or a shift makes 16 bits of each half.  Bytes in order would have to be spread over the
+ * registers instead.  In the next column of a window, part 0 needs the high halves of the same words.  So a window of
+ * n columns needs n + 1 halves, not 2n.  The packets that the parts append become words in the same way.
  *
  * Places in a window count from its leftmost column.  Words begin at even places: the last packet of a window of an
  * odd number of columns is a high half, and nothing beyond the window is read.

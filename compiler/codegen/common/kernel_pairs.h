@@ -5,9 +5,9 @@
 
 #include "compiler/codegen/common/kernel_llvm.h"
 
-/* An integer of 16 bits that is a packet of 8. */
+/* Is the expression an 8-bit packet, converted to 16 bits? */
 bool kernel_is_packet_word(const struct kx *x);
-/* A byte of each lane, LAYOUT_PAIRS: as 16 bits, and as it is. */
+/* Load the byte of each lane (LAYOUT_PAIRS): widened to 16 bits, and unchanged. */
 LLVMValueRef kernel_load_pair_words(struct kernel_emitter *e, struct kernel_address from,
                                     bool is_signed);
 LLVMValueRef kernel_load_pairs(struct kernel_emitter *e, struct kernel_address from);

@@ -5,8 +5,8 @@
  *     open       opens the driver and takes a GPU
  *     begin      joins the kernels of the container, as PTX, with the scheduler, to one kernel; allocates all memory;
  *                copies arguments, tables, state and initial packets; launches the kernel (cuda_run.h)
- *     resume     exchanges letters with the kernel in memory that both can access.  No call of the driver: only if the
- *                kernel gives no sign of life is the driver asked
+ *     resume     exchanges letters with the kernel in memory that both can access.  It asks the driver only if the
+ *                kernel gives no sign of life
  *     close      waits for the kernel, frees everything
  *
  * The program's compute units are names, as those of the host's cores: its device, and each of its sub-devices, has a share
@@ -41,7 +41,7 @@ enum prt_status prt_cuda_describe(uint32_t number, struct prt_cuda_figures *figu
                                   struct prt_error *error);
 
 /* The GPU of that name (prt_cuda_find_name), as a device whose compute units are its multiprocessors.  Figures
- * that its driver does not tell are those of the description `cuda`.  PRT_E_DEVICE: as above. */
+ * that its driver does not report are those of the description `cuda`.  PRT_E_DEVICE: as above. */
 enum prt_status prt_cuda_describe_device(const char *name, struct devdesc *description,
                                          struct prt_error *error);
 

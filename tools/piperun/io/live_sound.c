@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* live sound: the devices of libasound, which also leads to PipeWire and JACK.
+/* live sound: the devices of libasound, which include those of PipeWire and JACK.
  *
  *   alsa:NAME         the device NAME ("default", "hw:1", "plughw:CARD=USB")
- *   pipewire:[NODE]   the device "pipewire", which the package pipewire-alsa brings
+ *   pipewire:[NODE]   the device "pipewire", of the package pipewire-alsa
  *   jack:             the device "jack" of libasound2-plugins
  *
  * The library is loaded when such a port is opened.  Its ABI has been the same since version 0.9; the functions used are
