@@ -40,6 +40,7 @@ while IFS='|' read -r rule sentence; do
     check "$rule in a message" finds "$rule" message.c 3
     printf '# Page\n\n%s\n' "$sentence" >page.md
     check "$rule in a page" finds "$rule" page.md 3
+    # shellcheck disable=SC2016 # the marks of a block
     printf '```sh\ntrue # %s\n```\n```pipe\n// %s\n```\n' "$sentence" "$sentence" >block.md
     check "$rule in the comments of code in a page" finds "$rule" block.md 2 5
     printf '.Dd today\n.Sh DESCRIPTION\n%s\n' "$sentence" >page.1
