@@ -406,6 +406,7 @@ static uint32_t choose_layout_again(struct choice *choice, const struct batched_
     }
     add_candidates(choice);
     uint32_t best = confirm_layout(choice, try_layouts(choice));
+    // NOLINTNEXTLINE(clang-analyzer-security.ArrayBound): both are below choice->count
     if (!trial_is_faster(choice->items[best].cycles, choice->items[kept].cycles)) return kept;
     plan_lay_out(at, choice->items[best].layout);
     return plan_is_fast_when_short(at, choice->selection, streams) ? best : kept;

@@ -212,7 +212,6 @@ void declare_buffer(struct elaboration *el, struct scope *scope, const struct ty
                     const struct ast_buffer *ast);
 bool buffer_attribute(struct elaboration *el, struct scope *scope, const struct ast_attribute *a,
                       const struct type *type, struct graph_buffer *model);
-void check_definitions(struct elaboration *el);
 void pipeline_attributes(struct elaboration *el, const struct ast_signature *signature);
 /* Reports the buffers that lack an end, but for doubtful ones. */
 void check_all_ends(struct elaboration *el);

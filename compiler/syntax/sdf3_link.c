@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The names of a graph: what they mean, and what they are called in the language. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -258,6 +259,7 @@ static void find_phases(struct sdf3_actor *actor)
         const struct sdf3_port *port = &actor->ports.items[i];
         if (port->channel == SDF3_NONE) continue;
         uint32_t of_port = port->rates.phases;
+        assert(of_port > 0); /* a port without a rate is refused */
         phases *= of_port / common_divisor((uint32_t)phases, of_port);
         if (phases > UINT16_MAX) break;
     }

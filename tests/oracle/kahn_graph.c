@@ -240,6 +240,7 @@ static void out_port(struct frame *frame, struct port *port, struct tree *t, uin
         bool is_range = one->kind == T_RANGE;
         port->push[i].low = counted(frame, is_range ? one->a : one);
         port->push[i].high = counted(frame, is_range ? one->b : one);
+        port->push[i].declared = true;
     }
 }
 
