@@ -91,6 +91,7 @@ static int keep_log(unsigned count, int *options, void **values, void **link)
     return now.emulated.link_create(count, options, values, link);
 }
 
+// NOLINTBEGIN(readability-non-const-parameter): the type is the driver's
 static int refuse_text(void *link, int type, void *data, size_t bytes, const char *name,
                        unsigned count, int *options, void **values)
 {
@@ -99,7 +100,9 @@ static int refuse_text(void *link, int type, void *data, size_t bytes, const cha
     strcpy(now.log, "ptxas fatal : Unresolved extern function\nptxas fatal : and more\n");
     return PRT_CUDA_INVALID_PTX;
 }
+// NOLINTEND(readability-non-const-parameter)
 
+// NOLINTBEGIN(bugprone-reserved-identifier,misc-use-internal-linkage): the linker's names
 void __real_prt_emulated_driver_open(struct prt_cuda_driver *driver);
 void __wrap_prt_emulated_driver_open(struct prt_cuda_driver *driver);
 
@@ -114,6 +117,7 @@ void __wrap_prt_emulated_driver_open(struct prt_cuda_driver *driver)
     if (now.log != NULL) driver->link_create = keep_log;
     if (now.log != NULL) driver->link_add = refuse_text;
 }
+// NOLINTEND(bugprone-reserved-identifier,misc-use-internal-linkage)
 
 /* ---- a run ---- */
 

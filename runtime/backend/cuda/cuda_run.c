@@ -484,7 +484,8 @@ static enum prt_status end_kernel(struct prt_cuda_run *run, struct prt_error *er
 bool prt_cuda_run_used(const struct prt_cuda_run *run, uint32_t stage, uint32_t multiprocessor)
 {
     if (run->uses == NULL) return false;
-    const uint32_t *multiprocessors = (const uint32_t *)(const void *)run->uses;
+    const void *uses = run->uses;
+    const uint32_t *multiprocessors = uses;
     const uint8_t *executed = run->uses + run->executed_at + (size_t)stage * run->multiprocessors;
     for (uint32_t block = 0; block < run->multiprocessors; block++)
         if (multiprocessors[block] == multiprocessor && executed[block] != 0) return true;
