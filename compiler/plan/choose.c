@@ -496,8 +496,8 @@ static bool is_full_speed(const struct placement *at, const struct full_runs *ru
     return true;
 }
 
-/* The depths of --buffers=fast, with all that follows from them.  The trials of depths have no static schedule.  Where it
- * makes the default faster than they know, half of what is missing is given back, as often as necessary. */
+/* The depths of --buffers=fast, with all that follows from them.  The trials of depths have no static schedule.  If
+ * whole runs with it are too slow, all buffers get half of the missing room back, as often as necessary. */
 static void choose_fast_depths(struct choice *choice, uint32_t best)
 {
     struct placement *at = choice->at;

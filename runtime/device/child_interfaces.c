@@ -1,10 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/device/child_interfaces.h"
 
+#include "base/arithmetic.h"
 #include "lang/kernel_abi.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+uint64_t prt_child_entry_bytes(const struct prt_container *c)
+{
+    uint64_t longest = sizeof(struct kernel_launch);
+    for (uint32_t i = 0; i < c->interface_count; i++)
+        longest = max64(longest, c->interfaces[i].entry_bytes);
+    return longest;
+}
+
+uint64_t prt_child_packets_most(const struct prt_container *c, uint32_t output)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < c->interface_count; i++) {
+        const struct container_interface *f = &c->interfaces[i];
+        if (output >= f->out_count) continue;
+        most = max64(most, c->interface_ports[f->first_port + f->in_count + output].packets);
+    }
+    return most;
+}
+
+bool prt_child_waits(const struct prt_container *c)
+{
+    for (uint32_t i = 0; i < c->interface_count; i++)
+        if ((c->interfaces[i].flags & CONTAINER_INTERFACE_ASKS) != 0) return true;
+    return false;
+}
 
 const uint8_t **prt_child_defaults(const struct prt_container *c)
 {

@@ -10,6 +10,17 @@
 
 #include "runtime/load/reader.h"
 
+#include <stdbool.h>
+
+/* The bytes of the longest entry, to which all entries and interfaces are as long. */
+uint64_t prt_child_entry_bytes(const struct prt_container *container);
+
+/* The packets that one body of any kernel appends to that output at most. */
+uint64_t prt_child_packets_most(const struct prt_container *container, uint32_t output);
+
+/* Does a kernel wait for launches of its own (`done`)? */
+bool prt_child_waits(const struct prt_container *container);
+
 /* By interface: the default arguments of a child, in the container; NULL of others.  To be freed. */
 const uint8_t **prt_child_defaults(const struct prt_container *container);
 

@@ -125,13 +125,11 @@ static bool entries_below_root(const struct prt_container *c,
 static void measure_interfaces(struct prt_device_queue *q)
 {
     const struct prt_container *c = q->container;
-    q->stride_bytes = ENTRY_ALIGNMENT;
+    q->stride_bytes = prt_child_entry_bytes(c);
+    q->interrupted = prt_child_waits(c);
     q->warps = 1;
     for (uint32_t i = 0; i < c->interface_count; i++) {
-        const struct container_interface *f = &c->interfaces[i];
-        if (f->entry_bytes > q->stride_bytes) q->stride_bytes = f->entry_bytes;
-        if (f->firing_warps > q->warps) q->warps = f->firing_warps;
-        if (f->flags & CONTAINER_INTERFACE_ASKS) q->interrupted = true;
+        if (c->interfaces[i].firing_warps > q->warps) q->warps = c->interfaces[i].firing_warps;
     }
 }
 
@@ -141,13 +139,7 @@ static bool measure_aside(struct prt_device_queue *q, uint64_t *bytes, uint64_t 
     const struct prt_container *c = q->container;
     *bytes = *packets = 0;
     for (uint32_t o = 0; o < q->root->out_count; o++) {
-        uint64_t most = 0, size;
-        for (uint32_t i = 0; i < c->interface_count; i++) {
-            const struct container_interface *f = &c->interfaces[i];
-            if (o >= f->out_count) continue;
-            uint64_t own = c->interface_ports[f->first_port + f->in_count + o].packets;
-            if (own > most) most = own;
-        }
+        uint64_t most = prt_child_packets_most(c, o), size;
         q->width_bytes[o] =
             c->interface_ports[q->root->first_port + q->root->in_count + o].width_bytes;
         q->aside_offset[o] = *bytes;

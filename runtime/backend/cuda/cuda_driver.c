@@ -1,30 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/backend/cuda/cuda_driver.h"
 
+#include "base/library_functions.h"
+
 #include <dlfcn.h>
-#include <string.h>
 
 static enum prt_status find_functions(struct prt_cuda_driver *driver, struct prt_error *error)
 {
-    const struct {
-        const char *name;
-        void *member;
-    } functions[] = {
+    const struct library_function rows[] = {
 #define ROW(member, name, parameters, arguments) {name, &driver->member},
         PRT_CUDA_CALLS(ROW)
 #undef ROW
     };
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-        void *address = dlsym(driver->library, functions[i].name);
-        if (address == NULL)
-            return prt_error_set(error, PRT_E_DEVICE,
-                                 "device 'cuda': NVIDIA's driver is too old: it has no '%s'; "
-                                 "install a driver of CUDA 11.8 or newer, or run on the host's "
-                                 "cores (--device cpu)",
-                                 functions[i].name);
-        memcpy(functions[i].member, &address, sizeof address);
-    }
-    return PRT_OK;
+    const char *missing =
+        library_find_functions(driver->library, rows, sizeof rows / sizeof rows[0]);
+    if (missing == NULL) return PRT_OK;
+    return prt_error_set(error, PRT_E_DEVICE,
+                         "device 'cuda': NVIDIA's driver is too old: it has no '%s'; install a "
+                         "driver of CUDA 11.8 or newer, or run on the host's cores (--device cpu)",
+                         missing);
 }
 
 enum prt_status prt_cuda_driver_open(struct prt_cuda_driver *driver, struct prt_error *error)

@@ -17,19 +17,6 @@ static bool add_tree_rows(uint64_t *at, uint64_t *end, uint64_t count, uint64_t 
            !__builtin_add_overflow(*end, align_up(bytes, WORKSPACE_ALIGNMENT), end);
 }
 
-/* The packets that one body of any kernel appends to the output at most. */
-static uint64_t most_of_body(const struct prt_container *c, uint32_t output)
-{
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < c->interface_count; i++) {
-        const struct container_interface *f = &c->interfaces[i];
-        if (output >= f->out_count) continue;
-        uint64_t own = c->interface_ports[f->first_port + f->in_count + output].packets;
-        if (own > most) most = own;
-    }
-    return most;
-}
-
 /* Fills the stage's outputs in.  *bytes: of a level's packets that are kept aside. */
 static bool fill_tree_outputs(const struct prt_container *c, const struct container_interface *root,
                               struct core_tree_output *outputs, uint64_t *bytes)
@@ -44,26 +31,12 @@ static bool fill_tree_outputs(const struct prt_container *c, const struct contai
                                       .least = c->outputs[node->first_output + o].push_least,
                                       .most = c->outputs[node->first_output + o].push,
                                       .aside_bytes = *bytes};
-        if (__builtin_mul_overflow(most_of_body(c, o), width, &room) || room > SIZE_MAX / 4 ||
+        if (__builtin_mul_overflow(prt_child_packets_most(c, o), width, &room) ||
+            room > SIZE_MAX / 4 ||
             __builtin_add_overflow(*bytes, align_up(room, ASIDE_ALIGNMENT), bytes))
             return false;
     }
     return true;
-}
-
-static bool has_asking_kernel(const struct prt_container *c)
-{
-    for (uint32_t i = 0; i < c->interface_count; i++)
-        if ((c->interfaces[i].flags & CONTAINER_INTERFACE_ASKS) != 0) return true;
-    return false;
-}
-
-static uint64_t longest_entry(const struct prt_container *c)
-{
-    uint64_t longest = sizeof(struct kernel_launch);
-    for (uint32_t i = 0; i < c->interface_count; i++)
-        if (c->interfaces[i].entry_bytes > longest) longest = c->interfaces[i].entry_bytes;
-    return longest;
 }
 
 /* Lays out the workspace of a stage whose kernel has that interface. */
@@ -74,9 +47,9 @@ static bool fill_tree_root(const struct prt_container *c, uint32_t interface,
     const struct container_interface *f = &c->interfaces[interface];
     uint64_t levels = f->nesting + 1, outs = f->out_count, aside, end = 0, header;
     if (!fill_tree_outputs(c, f, outputs, &aside)) return false;
-    bool waits = has_asking_kernel(c);
+    bool waits = prt_child_waits(c);
     root->interface = interface;
-    root->stride_bytes = longest_entry(c);
+    root->stride_bytes = prt_child_entry_bytes(c);
     root->level_bytes = waits ? aside : 0;
     *bytes = 0;
     bool fits = add_tree_rows(&header, &end, 1, sizeof(struct core_tree)) &&
@@ -105,7 +78,7 @@ static uint32_t find_interface_stage(const struct core *core, uint32_t node)
 static bool fill_trees(const struct prt_container *c, const struct core *core, bool emulated,
                        struct prt_cuda_trees *trees)
 {
-    bool waits = has_asking_kernel(c);
+    bool waits = prt_child_waits(c);
     for (uint32_t i = 0; i < c->interface_count; i++) {
         const struct container_interface *f = &c->interfaces[i];
         uint32_t number = emulated ? core->stage_count + i : f->kernel;
@@ -126,7 +99,7 @@ static bool fill_trees(const struct prt_container *c, const struct core *core, b
 static bool fill_children(const struct prt_container *c, struct prt_cuda_trees *trees)
 {
     const uint8_t **defaults = prt_child_defaults(c);
-    trees->child_bytes = longest_entry(c);
+    trees->child_bytes = prt_child_entry_bytes(c);
     trees->children = calloc((size_t)c->launch_count + 1, (size_t)trees->child_bytes);
     bool made = defaults != NULL && trees->children != NULL;
     for (uint32_t i = 0; made && i < c->launch_count; i++) {

@@ -33,7 +33,7 @@ struct prt_column {
 struct prt_columns {
     struct prt_column *items; /* owned */
     size_t count;
-    size_t units;       /* of what is carried, a packet */
+    size_t units;       /* a packet has so many elements (prt_packet_units) */
     size_t width_bytes; /* of a packet */
     locale_t locale;    /* "C"; owned */
 };

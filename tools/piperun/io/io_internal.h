@@ -114,6 +114,10 @@ void prt_io_swap(void *elements, size_t width_bytes, size_t count);
  * u8, bool, f32, f64 always, other integers if they hold sample_max. */
 bool prt_io_image_packet_ok(enum scalar_type packet, uint32_t sample_max);
 
+/* PRT_E_FORMAT unless that is so; `name` is the file. */
+enum prt_status prt_io_image_check_packet(const char *name, enum scalar_type packet,
+                                          uint32_t sample_max, struct prt_error *error);
+
 /* Image samples 0..sample_max to packets:
  *   f32, f64  sample / sample_max        bool  sample != 0
  *   u8        the sample; with sample_max above 255 round(sample * 255 / sample_max)

@@ -11,6 +11,7 @@
  * Channels are interleaved.  u8, i16 and i32 are samples of these widths, f32 and f64 are floats of 32 bits from -1 to 1;
  * the device converts, also the rate.  An input has no end.  If a side is too slow, the device drops sound or plays a
  * gap: the stream goes on, and the losses are counted. */
+#include "base/library_functions.h"
 #include "tools/piperun/io/io_internal.h"
 
 #include <dlfcn.h>
@@ -82,30 +83,22 @@ static void ignore_message(const char *file, int line, const char *function, int
     (void)file, (void)line, (void)function, (void)error, (void)format;
 }
 
-/* Fills the functions.  Addresses go through memcpy: ISO C has no cast from void * to a function. */
 static bool find_live_functions(struct live_library *library)
 {
-    const struct {
-        const char *symbol;
-        void *function;
-    } rows[] = {{"snd_pcm_open", &library->open},
-                {"snd_pcm_set_params", &library->set_params},
-                {"snd_pcm_readi", &library->readi},
-                {"snd_pcm_writei", &library->writei},
-                {"snd_pcm_start", &library->start},
-                {"snd_pcm_wait", &library->wait},
-                {"snd_pcm_recover", &library->recover},
-                {"snd_pcm_drain", &library->drain},
-                {"snd_pcm_close", &library->close},
-                {"snd_strerror", &library->strerror},
-                {"snd_lib_error_set_handler", &library->set_error_handler},
-                {"snd_config_update_free_global", &library->free_configuration}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        void *address = dlsym(library->handle, rows[i].symbol);
-        if (address == NULL) return false;
-        memcpy(rows[i].function, &address, sizeof address);
-    }
-    return true;
+    const struct library_function rows[] = {
+        {"snd_pcm_open", &library->open},
+        {"snd_pcm_set_params", &library->set_params},
+        {"snd_pcm_readi", &library->readi},
+        {"snd_pcm_writei", &library->writei},
+        {"snd_pcm_start", &library->start},
+        {"snd_pcm_wait", &library->wait},
+        {"snd_pcm_recover", &library->recover},
+        {"snd_pcm_drain", &library->drain},
+        {"snd_pcm_close", &library->close},
+        {"snd_strerror", &library->strerror},
+        {"snd_lib_error_set_handler", &library->set_error_handler},
+        {"snd_config_update_free_global", &library->free_configuration}};
+    return library_find_functions(library->handle, rows, sizeof rows / sizeof rows[0]) == NULL;
 }
 
 static enum prt_status load_live_library(struct live_library *library, const char *name,

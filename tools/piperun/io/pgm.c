@@ -64,6 +64,14 @@ enum prt_status prt_io_image_check_spec(const struct prt_port_spec *spec,
     return PRT_OK;
 }
 
+enum prt_status prt_io_image_check_packet(const char *name, enum scalar_type packet,
+                                          uint32_t sample_max, struct prt_error *error)
+{
+    if (prt_io_image_packet_ok(packet, sample_max)) return PRT_OK;
+    return prt_error_set(error, PRT_E_FORMAT, "%s: samples up to %u do not fit a port of type %s",
+                         name, sample_max, scalar_name(packet));
+}
+
 /* --- header --- */
 
 static enum prt_status refuse_pgm(const struct prt_io_reader *reader, struct prt_error *error,
@@ -260,10 +268,8 @@ enum prt_status prt_pgm_source_open(const struct prt_port_spec *spec,
     pgm->base.reader = &pgm->reader;
     enum prt_status status = prt_io_reader_open(&pgm->reader, spec->path, environment, error);
     if (status == PRT_OK) status = read_pgm_header(pgm, error);
-    if (status == PRT_OK && !prt_io_image_packet_ok(packet, pgm->sample_max))
-        status =
-            prt_error_set(error, PRT_E_FORMAT, "%s: samples up to %u do not fit a port of type %s",
-                          spec->path, pgm->sample_max, scalar_name(packet));
+    if (status == PRT_OK)
+        status = prt_io_image_check_packet(spec->path, packet, pgm->sample_max, error);
     if (status != PRT_OK) {
         pgm_close(&pgm->base);
         return status;

@@ -132,10 +132,9 @@ static enum prt_status note_image_information(struct png_source *source, struct 
     source->sample_max = png_get_bit_depth(source->png, source->info) == 16 ? 65535 : 255;
     information->packets = (uint64_t)source->row_samples * information->height_packets;
     assert(source->row_bytes >= source->row_samples * (source->sample_max > 255 ? 2 : 1));
-    if (!prt_io_image_packet_ok(source->base.packet, source->sample_max))
-        return prt_error_set(
-            error, PRT_E_FORMAT, "%s: samples up to %u do not fit a port of type %s",
-            source->reader.name, source->sample_max, scalar_name(source->base.packet));
+    enum prt_status status = prt_io_image_check_packet(source->reader.name, source->base.packet,
+                                                       source->sample_max, error);
+    if (status != PRT_OK) return status;
     size_t bytes = source->row_bytes;
     if (source->interlaced)
         bytes *= information->height_packets; /* less than 2^24 bytes a row, 2^31 rows */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/piperun/io/sound_library.h"
 
+#include "base/library_functions.h"
 #include "tools/piperun/io/io_internal.h"
 
 #include <dlfcn.h>
@@ -11,25 +12,16 @@
 
 #define LIBRARY "libsndfile.so.1" /* the interface that sndfile.h declares */
 
-/* Fills the functions.  Addresses go through memcpy: ISO C has no cast from void * to a function. */
 static bool find_sound_functions(struct prt_sound_library *library)
 {
-    const struct {
-        const char *symbol;
-        void *function;
-    } rows[] = {
+    const struct library_function rows[] = {
         {"sf_open_virtual", &library->open_virtual}, {"sf_readf_int", &library->readf_int},
         {"sf_readf_float", &library->readf_float},   {"sf_readf_double", &library->readf_double},
         {"sf_write_short", &library->write_short},   {"sf_write_int", &library->write_int},
         {"sf_write_float", &library->write_float},   {"sf_write_double", &library->write_double},
         {"sf_command", &library->command},           {"sf_error", &library->error},
         {"sf_error_number", &library->error_number}, {"sf_close", &library->close}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        void *address = dlsym(library->handle, rows[i].symbol);
-        if (address == NULL) return false;
-        memcpy(rows[i].function, &address, sizeof address);
-    }
-    return true;
+    return library_find_functions(library->handle, rows, sizeof rows / sizeof rows[0]) == NULL;
 }
 
 /* libsndfile 1.2 does not check all of its allocations: it is not used when memory is short. */

@@ -274,10 +274,8 @@ enum prt_status prt_y4m_source_open(const struct prt_port_spec *spec,
     y4m->base.reader = &y4m->reader;
     enum prt_status status = prt_io_reader_open(&y4m->reader, spec->path, environment, error);
     if (status == PRT_OK) status = read_y4m_header(y4m, error);
-    if (status == PRT_OK && !prt_io_image_packet_ok(layout->scalar, UINT8_MAX))
-        status =
-            prt_error_set(error, PRT_E_FORMAT, "%s: samples up to 255 do not fit a port of type %s",
-                          spec->path, scalar_name(layout->scalar));
+    if (status == PRT_OK)
+        status = prt_io_image_check_packet(spec->path, layout->scalar, UINT8_MAX, error);
     if (status != PRT_OK) {
         y4m_close(&y4m->base);
         return status;
