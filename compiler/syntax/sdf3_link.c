@@ -8,6 +8,7 @@
 #include "compiler/diagnostics/diag.h"
 #include "compiler/syntax/sdf3_graph.h"
 #include "compiler/syntax/syntax_help.h"
+#include "base/arithmetic.h"
 #include "base/words.h"
 #include "lang/scalar.h"
 
@@ -241,16 +242,6 @@ static void link_times(struct names *n)
 
 /* ---- phases ---- */
 
-static uint32_t common_divisor(uint32_t a, uint32_t b)
-{
-    while (b != 0) {
-        uint32_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* The least common multiple of all its ports. Too many are refused with the kernel. */
 static void find_phases(struct sdf3_actor *actor)
 {
@@ -260,7 +251,7 @@ static void find_phases(struct sdf3_actor *actor)
         if (port->channel == SDF3_NONE) continue;
         uint32_t of_port = port->rates.phases;
         assert(of_port > 0); /* a port without a rate is refused */
-        phases *= of_port / common_divisor((uint32_t)phases, of_port);
+        phases *= of_port / gcd64(phases, of_port);
         if (phases > UINT16_MAX) break;
     }
     actor->phases = (uint32_t)phases;

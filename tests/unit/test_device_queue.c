@@ -576,7 +576,11 @@ static void tables_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(launches[4].wait_max, KERNEL_LAUNCH_WAITS_MAX + 1, "too many events");
     REFUSED(nodes[0].flags, 0, "launches nothing");
     REFUSED(interface_count, 0, "");
-    /* each part of a rule by itself */
+}
+
+static void each_part_of_a_rule_refuses_by_itself(void **unused)
+{
+    (void)unused;
     REFUSED(interfaces[1].event_offset_bytes, 1,
             "'child' has its event at 1: the device looks for");
     REFUSED(interfaces[1].local_offset_bytes, 16, "local memory of 'child' begins at 16");
@@ -790,6 +794,7 @@ TEST_MAIN("device_queue", cmocka_unit_test(trees_append_in_pre_order),
           cmocka_unit_test(the_queue_and_the_local_memory_of_children_count),
           cmocka_unit_test(packets_are_kept_aside_for_the_ports_that_a_kernel_has),
           cmocka_unit_test(tables_that_do_not_hold_together_are_refused),
+          cmocka_unit_test(each_part_of_a_rule_refuses_by_itself),
           cmocka_unit_test(a_node_that_launches_has_no_phases),
           cmocka_unit_test(a_child_has_work_items_up_to_the_limit),
           cmocka_unit_test(bounds_beyond_64_bits_are_the_largest),
