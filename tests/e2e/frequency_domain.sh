@@ -67,7 +67,7 @@ try() {
     # Every third program in `make check`, in `make check-long` all: optimised, and compared with the simulated device.
     if [ -n "${LONG-}" ] || [ $((number++ % 3)) = 0 ]; then
         optimise=-O2
-        "$PIPEC" -O0 --device sim4 --fuse --fast-math "$name.pipe" -o sim.pbc
+        "$PIPEC" --device sim4 --fuse --fast-math "$name.pipe" -o sim.pbc
         simulated=1
     fi
     "$PIPEC" $optimise --device cpu --fast-math "$name.pipe" -o blocks.pbc

@@ -14,7 +14,7 @@ same() {
         for device in sim1 sim4 sim16; do
             for buffers in min fast default; do
                 combination=$((combination + 1))
-                [ -n "${LONG-}" ] || [ $((combination % 4)) = 1 ] || continue # all policies, devices and depths occur
+                [ -n "${LONG-}" ] || [ $((combination % 7)) = 1 ] || continue # all policies, devices and depths occur
                 "$PIPEC" -O0 one.pipe -o one.pbc --device $device --buffers=$buffers 2>log || { cat log; return 1; }
                 form=full
                 [ $((ways % 2)) = 0 ] || form=condensed
