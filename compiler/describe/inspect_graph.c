@@ -124,6 +124,9 @@ static void fill_inspected_node(const struct compile *cx, const struct graph *gr
                                   .phases = node->kernel->phases > 0 ? node->kernel->phases : 1,
                                   .importance = node->importance,
                                   .stateful = node->stateful,
+                                  .unit = node->kernel->unit != NULL
+                                              ? devdesc_unit_name(node->kernel->unit->kind)
+                                              : NULL,
                                   .foreign = foreign_word(node->kernel),
                                   .cost_cycles = node->cost_cycles,
                                   .warp = node->warp};
