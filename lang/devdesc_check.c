@@ -222,7 +222,7 @@ static void check_units(const struct check *check)
                         "leave it out: kernels execute what the unit does");
         if (d->units[i].bytes_per_cycle == 0 && d->units[i].start_cycles > 0)
             report_half(check, start, "the device has no such unit",
-                        "say how many bytes a cycle it takes: `unit_copy = 64`, for example");
+                        "say how many bytes it takes a cycle: the same key without `_start`");
     }
 }
 

@@ -166,6 +166,8 @@ static void set_threshold(const struct placement *at, struct plan_stage *stage)
     if (at->graph->nodes.items[stage->node].stateful) {
         stage->threshold = 1;
         stage->threshold_reason = "it has state: its firings do not overlap";
+    } else if (at->graph->nodes.items[stage->node].kernel->unit != NULL) {
+        stage->threshold_reason = "a unit takes one firing at a time";
     } else if (admission.firings >= lanes) {
         stage->threshold_reason = lanes < at->device->lanes ? "as many groups as fill the lanes"
                                                             : "one firing for each lane";

@@ -340,6 +340,7 @@ static bool fallback_callee(struct elaboration *el, const struct ast_node *node,
         return false;
     }
     struct parameters own;
+    *callee = (struct callee){0};
     return specialise_symbol(el, scope, fallback, symbol, bound, &own, callee) &&
            check_fallback(el, fallback, kernel, callee);
 }
