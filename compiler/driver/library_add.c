@@ -7,7 +7,7 @@
 #include "compiler/syntax/parse.h"
 
 /* True for the library's file `path` (std/math.pipe), in any folder. */
-static bool is_library_file(const char *name, const char *path)
+static bool names_library_file(const char *name, const char *path)
 {
     size_t length = strlen(name), tail = strlen(path);
     return length >= tail && strcmp(name + length - tail, path) == 0 &&
@@ -49,7 +49,7 @@ static void append_library_file(struct compile *cx, struct ast_program *program,
     struct ast_file **last = &program->files;
     if (*last == NULL) return;
     for (; *last != NULL; last = &(*last)->next)
-        if (is_library_file(source_get(cx->sources, (*last)->source)->name, path)) return;
+        if (names_library_file(source_get(cx->sources, (*last)->source)->name, path)) return;
     if (source_import(cx->sources, program->files->source, path, NULL, 0, &source) == SOURCE_OK)
         *last = parse_program(cx, source)->files;
 }

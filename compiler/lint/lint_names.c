@@ -393,7 +393,7 @@ static void visit_checks(struct names *names, const struct ast_check *first)
     }
 }
 
-/* What stands for a builtin kernel is used, also where the kernel itself has no body to look at. */
+/* The fallback of a builtin kernel is used, also where the kernel itself has no body to look at. */
 static void visit_fallback(struct names *names, const struct ast_node *fallback, bool quiet)
 {
     bool before = names->quiet;

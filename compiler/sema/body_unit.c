@@ -14,6 +14,7 @@
 
 #include "base/nearest.h"
 #include "compiler/sema/body_internal.h"
+#include "compiler/target/target.h"
 
 enum { BLOCK_BYTES_MAX = 1 << 20 }; /* that a unit reads, or writes, in a firing */
 
@@ -100,13 +101,13 @@ static bool check_block(struct body *b, const struct kernel_port *port, uint64_t
     return false;
 }
 
-static bool is_number(const struct type *type)
+static bool is_sortable(const struct type *type)
 {
     return type->kind == TYPE_SCALAR && type->scalar != SCALAR_BOOL;
 }
 
-/* What no unit has, whatever its parameters are. */
-static bool check_shape(struct body *b)
+/* Refuses ports and arguments that no unit has, whatever its parameters are. */
+static bool check_unit_shape(struct body *b)
 {
     const struct kernel *kernel = b->kernel->kernel;
     const char *what = NULL;
@@ -121,7 +122,7 @@ static bool check_shape(struct body *b)
         what = "the rates of a unit are single numbers";
     else if (kernel->argument_count > 0)
         what = "a unit takes no run-time arguments";
-    else if (kernel->unit->kind == DEVDESC_UNIT_SORT && !is_number(kernel->in[0].type)) {
+    else if (kernel->unit->kind == DEVDESC_UNIT_SORT && !is_sortable(kernel->in[0].type)) {
         what = "the unit 'sort' takes packets that are numbers";
         span = kernel->in[0].span;
     }
@@ -129,7 +130,7 @@ static bool check_shape(struct body *b)
     return what == NULL;
 }
 
-static const char *rates_text(struct arena *arena, const struct kernel_port *in)
+static const char *unit_rates_text(struct arena *arena, const struct kernel_port *in)
 {
     if (in->peek > in->pop)
         return arena_printf(arena, "pop %" PRIu64 " peek %" PRIu64, in->pop, in->peek);
@@ -156,7 +157,7 @@ static bool check_fit(struct body *b, const struct kernel *unit)
     diag_help(diag, "as the unit has it: builtin kernel %s(in %s %s %s, out %s %s push %" PRIu64
                     ") from \"%s\"",
               kernel->name, type_text(b->arena, unit->in[0].type), in->name,
-              rates_text(b->arena, &unit->in[0]), type_text(b->arena, unit->out[0].type),
+              unit_rates_text(b->arena, &unit->in[0]), type_text(b->arena, unit->out[0].type),
               out->name, unit->out[0].push, name);
     return false;
 }
@@ -220,7 +221,7 @@ static struct kernel *named_as_declared(struct kernel *unit, const struct kernel
 struct kernel *body_unit(struct body *b)
 {
     struct kernel *declared = b->kernel->kernel;
-    if (b->failed || !check_shape(b)) return NULL;
+    if (b->failed || !check_unit_shape(b)) return NULL;
     if (declared->out[0].push == 0) declared->out[0].push_least = declared->out[0].push = 1;
     if (!check_block(b, &declared->in[0], declared->in[0].pop) ||
         !check_block(b, &declared->out[0], declared->out[0].push))
@@ -229,10 +230,11 @@ struct kernel *body_unit(struct body *b)
     if (unit == NULL || !check_fit(b, unit)) return NULL;
     const struct devdesc *device = compile_device(b->cx);
     const struct devdesc_unit *has = &device->units[declared->unit->kind];
-    bool simulated = device->host == 0 && device->cuda == 0;
-    if (device->host == 0 && (!simulated || has->bytes_per_cycle == 0)) return declared;
+    enum target_units units = target_of(device)->units;
+    bool of_device = units == TARGET_UNITS_OF_DEVICE && has->bytes_per_cycle > 0;
+    if (!of_device && units != TARGET_UNITS_IN_SOFTWARE) return declared;
     named_as_declared(unit, declared);
-    if (simulated) {
+    if (of_device) {
         struct kernel_unit *own = ARENA_NEW(b->arena, struct kernel_unit);
         *own = (struct kernel_unit){declared->unit->kind, unit_cycles(has, declared)};
         unit->unit = own;
