@@ -98,9 +98,21 @@ static const struct field FIELDS[] = {
     {"cost_line", FIELD_U32, UNIT_NONE, false, 0, COST_MAX, 1, AT(costs.line)},
     {"unrolled_rounds", FIELD_U32, UNIT_NONE, false, 0, COST_MAX, 0, AT(costs.unrolled_rounds)},
 #define UNIT(enumerator, name)                                                                     \
-    {"unit_" name, FIELD_U32, UNIT_NONE, false, 0, 1 << 20, 0,                                     \
+    {"unit_" name,                                                                                 \
+     FIELD_U32,                                                                                    \
+     UNIT_NONE,                                                                                    \
+     false,                                                                                        \
+     0,                                                                                            \
+     1 << 20,                                                                                      \
+     0,                                                                                            \
      AT(units[DEVDESC_UNIT_##enumerator].bytes_per_cycle)},                                        \
-        {"unit_" name "_start", FIELD_U32, UNIT_NONE, false, 0, 1 << 24, 0,                        \
+        {"unit_" name "_start",                                                                    \
+         FIELD_U32,                                                                                \
+         UNIT_NONE,                                                                                \
+         false,                                                                                    \
+         0,                                                                                        \
+         1 << 24,                                                                                  \
+         0,                                                                                        \
          AT(units[DEVDESC_UNIT_##enumerator].start_cycles)},
 #include "lang/units.def"
 #undef UNIT

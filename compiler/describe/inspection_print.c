@@ -592,11 +592,10 @@ static void print_inspected_nodes(FILE *to, const struct inspection *inspection,
         const char *foreign = node->foreign == NULL     ? ""
                               : node->foreign[0] == 'p' ? " foreign pure"
                                                         : " foreign";
-        fprintf(rows, "node %s: %s%s%s%s%s cost %" PRIu64 "%s repetitions %" PRIu64 "\n", node->name,
-                node->kernel, node->unit != NULL ? " unit " : "",
-                node->unit != NULL ? node->unit : "", foreign,
-                node->stateful ? " stateful" : "", node->cost_cycles,
-                node->warp.counted ? " counted" : "", node->repetitions);
+        fprintf(rows, "node %s: %s%s%s%s%s cost %" PRIu64 "%s repetitions %" PRIu64 "\n",
+                node->name, node->kernel, node->unit != NULL ? " unit " : "",
+                node->unit != NULL ? node->unit : "", foreign, node->stateful ? " stateful" : "",
+                node->cost_cycles, node->warp.counted ? " counted" : "", node->repetitions);
         print_ends(rows, inspection, node);
         print_node_launches(rows, node);
         print_fused_nodes(rows, node);

@@ -55,8 +55,7 @@ static void read_unit(struct body *b, const struct ast_attribute *at)
         b->kernel->kernel->unit = unit;
         return;
     }
-    struct diag *diag =
-        body_report(b, RULE_BUILTIN_KERNEL, e->span, "there is no unit '%s'", name);
+    struct diag *diag = body_report(b, RULE_BUILTIN_KERNEL, e->span, "there is no unit '%s'", name);
     const char *nearest = nearest_name(name, names, DEVDESC_UNITS);
     if (nearest != NULL)
         diag_suggest(diag, e->span, arena_printf(b->arena, "\"%s\"", nearest));
@@ -93,10 +92,10 @@ static bool check_block(struct body *b, const struct kernel_port *port, uint64_t
 {
     uint64_t bytes = block_bytes(port, packets);
     if (bytes <= BLOCK_BYTES_MAX) return true;
-    struct diag *diag = body_report(b, RULE_TOO_LARGE, port->span,
-                                    "a firing of '%s' moves %" PRIu64
-                                    " bytes through '%s', and a unit at most %d",
-                                    b->kernel->kernel->name, bytes, port->name, BLOCK_BYTES_MAX);
+    struct diag *diag =
+        body_report(b, RULE_TOO_LARGE, port->span,
+                    "a firing of '%s' moves %" PRIu64 " bytes through '%s', and a unit at most %d",
+                    b->kernel->kernel->name, bytes, port->name, BLOCK_BYTES_MAX);
     diag_help(diag, "declare smaller blocks");
     return false;
 }
@@ -154,8 +153,9 @@ static bool check_fit(struct body *b, const struct kernel *unit)
     struct diag *diag = body_report(b, RULE_BUILTIN_KERNEL, wrong->span,
                                     "port '%s' of '%s' does not fit the unit '%s'", wrong->name,
                                     kernel->name, name);
-    diag_help(diag, "as the unit has it: builtin kernel %s(in %s %s %s, out %s %s push %" PRIu64
-                    ") from \"%s\"",
+    diag_help(diag,
+              "as the unit has it: builtin kernel %s(in %s %s %s, out %s %s push %" PRIu64
+              ") from \"%s\"",
               kernel->name, type_text(b->arena, unit->in[0].type), in->name,
               unit_rates_text(b->arena, &unit->in[0]), type_text(b->arena, unit->out[0].type),
               out->name, unit->out[0].push, name);
@@ -178,8 +178,7 @@ static struct compile_argument *unit_parameters(struct body *b, const struct ast
         if (p->is_type)
             params[i].type = in->type;
         else
-            params[i].integer =
-                (int64_t)(strcmp(p->name.text, "POP") == 0 ? in->pop : out->push);
+            params[i].integer = (int64_t)(strcmp(p->name.text, "POP") == 0 ? in->pop : out->push);
     }
     return params;
 }

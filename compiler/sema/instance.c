@@ -249,18 +249,16 @@ static bool specialise_symbol(struct elaboration *el, struct scope *scope,
 {
     if (!may_instantiate(el, node, symbol)) return false;
     const struct ast_item *item = symbol->item;
-    params->values =
-        elaborate_parameters(el, scope, node, &item->signature, bound, &params->count);
+    params->values = elaborate_parameters(el, scope, node, &item->signature, bound, &params->count);
     if (params->values == NULL) return false;
     size_t kept = diag_kept_count(el->cx->diags);
     bool done = symbol->kind == SYMBOL_KERNEL
                     ? kernel_callee(el, item, params->values, params->count, callee)
                     : pipeline_callee(el, item, params->values, params->count, callee);
     if (done && (callee->kernel == NULL || callee->kernel->use != NULL)) return true;
-    const struct kernel_use *use =
-        elaborate_use(el, node, item,
-                      sema_title(el->cx->arena, item->signature.name.text, params->values,
-                                 params->count));
+    const struct kernel_use *use = elaborate_use(
+        el, node, item,
+        sema_title(el->cx->arena, item->signature.name.text, params->values, params->count));
     if (done)
         callee->kernel->use = use;
     else
@@ -278,8 +276,9 @@ static void report_no_unit(struct elaboration *el, const struct ast_node *node,
                                  "device '%s' has no unit '%s' for '%s', which has no fallback",
                                  compile_device(el->cx)->name, unit, kernel->name);
     diag_label(d, item->signature.name.span, "declared here");
-    diag_help(d, "name a kernel or a pipeline that does the same: 'else NAME' before the ';' of its "
-                 "declaration");
+    diag_help(d,
+              "name a kernel or a pipeline that does the same: 'else NAME' before the ';' of its "
+              "declaration");
 }
 
 static bool same_type_and_arity(const struct kernel_port *a, const struct kernel_port *b)
@@ -296,10 +295,10 @@ static bool is_like(const struct callee *fallback, const struct kernel *kernel)
     if (!same_type_and_arity(in, &kernel->in[0]) || !same_type_and_arity(out, &kernel->out[0]))
         return false;
     if (fallback->kernel == NULL) return true;
-    bool in_fits = in->pop == kernel->in[0].pop && in->peek == kernel->in[0].peek &&
-                   in->window_width == 0;
-    bool out_fits = !out->rate_declared ||
-                    (out->push == kernel->out[0].push && out->push_least == out->push);
+    bool in_fits =
+        in->pop == kernel->in[0].pop && in->peek == kernel->in[0].peek && in->window_width == 0;
+    bool out_fits =
+        !out->rate_declared || (out->push == kernel->out[0].push && out->push_least == out->push);
     return in_fits && out_fits;
 }
 
@@ -307,9 +306,9 @@ static bool check_fallback(struct elaboration *el, const struct ast_node *fallba
                            const struct kernel *kernel, const struct callee *callee)
 {
     if (is_like(callee, kernel)) return true;
-    struct diag *d = diag_report(el->cx->diags, RULE_BUILTIN_KERNEL, fallback->name.span,
-                                 "'%s' cannot stand for '%s': their ports differ", callee->title,
-                                 kernel->name);
+    struct diag *d =
+        diag_report(el->cx->diags, RULE_BUILTIN_KERNEL, fallback->name.span,
+                    "'%s' cannot stand for '%s': their ports differ", callee->title, kernel->name);
     diag_label(d, callee->span, "declared here");
     diag_label(d, kernel->span, "this is to be replaced");
     diag_help(d, "give both one in-port and one out-port with the same types and rates, and no "

@@ -379,8 +379,8 @@ static enum prt_status check_nodes(struct reading *reading)
     const struct prt_container *c = reading->container;
     const uint32_t flags = CONTAINER_NODE_STATEFUL | CONTAINER_NODE_INIT | CONTAINER_NODE_FINISH |
                            CONTAINER_NODE_INDEXED | CONTAINER_NODE_STOPS | CONTAINER_NODE_COUNTED |
-                           CONTAINER_NODE_LAUNCHES | CONTAINER_NODE_FAULTS |
-                           CONTAINER_NODE_FUSED | CONTAINER_NODE_UNIT_MASK;
+                           CONTAINER_NODE_LAUNCHES | CONTAINER_NODE_FAULTS | CONTAINER_NODE_FUSED |
+                           CONTAINER_NODE_UNIT_MASK;
     for (uint32_t i = 0; i < c->node_count; i++) {
         const struct container_node *n = &c->nodes[i];
         CHECK(is_string(c, n->name) && is_string(c, n->kernel_title), NODES, i,
