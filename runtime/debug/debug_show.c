@@ -361,7 +361,8 @@ void prt_debug_describe_stop(struct prt_debugger *d, const struct prt_stop *stop
     case PRT_STOP_BEFORE: describe_next(d, to); break;
     case PRT_STOP_AFTER:
         prt_debugger_firing_text(d, &d->last, firing, sizeof firing);
-        prt_debugger_say(to, "cycle %" PRIu64 ": after %s\n", prt_run_moment_cycles(d->run), firing);
+        prt_debugger_say(to, "cycle %" PRIu64 ": after %s\n", prt_run_moment_cycles(d->run),
+                         firing);
         break;
     case PRT_STOP_END: describe_end(d, stop, to); break;
     }

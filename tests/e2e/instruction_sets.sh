@@ -34,7 +34,7 @@ done
 "$PIPERUN" -q all.pbc x=gen:ramp:20000 y=all.f32 --stats 2>stats
 check "a container of all of them gives the same bits" cmp x86-64-v3.f32 all.f32
 check "statistics say which one ran" grep -q 'kernels for \(native\|x86-64-v[34]\)$' stats
-# What cannot run here is compiled for no more than this. `make check` compiles for `native` this program only.
+# Nothing else is compiled for levels that this processor cannot execute. `make check` compiles for `native` this program only.
 levels=$runnable
 [ -n "${LONG-}" ] || levels=${runnable% native}
 best=${levels##* }

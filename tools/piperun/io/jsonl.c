@@ -198,8 +198,8 @@ static enum prt_status make_layout(struct json_layout *layout, const char *name,
 static enum prt_status find_json_line(struct jsonl_source *jsonl, size_t *length, bool *has_newline,
                                       struct prt_error *error)
 {
-    enum prt_status status = prt_io_reader_line(&jsonl->reader, 0, JSON_LINE_BYTES_MAX, length,
-                                                has_newline, error);
+    enum prt_status status =
+        prt_io_reader_line(&jsonl->reader, 0, JSON_LINE_BYTES_MAX, length, has_newline, error);
     if (status == PRT_OK && *length > JSON_LINE_BYTES_MAX)
         return JSON_REFUSE(jsonl, error, "the line is longer than %zu bytes", JSON_LINE_BYTES_MAX);
     return status;
