@@ -42,10 +42,10 @@ signalled() {
     local status=0
     "$PIPERUN" "${gpu[@]}" "${@:2}" main.pbc x=gen:ramp y=null >said 2>&1 &
     local run=$!
-    sleep 0.3
+    sleep 0.7
     kill -s "$1" $run
     if [ "$1" = USR1 ]; then
-        sleep 0.3
+        sleep 0.7
         kill -s INT $run
     fi
     wait $run || status=$?
