@@ -103,9 +103,9 @@ sed -i 's/^kernel pass.*/&\npipeline through(in u32 x, out u32 y) { x -> pass ->
 check "a unit is not fused with its neighbours" says 0 'is executed by a unit of the device' "$PIPEC" --fuse -Wnot-fused chain.pipe
 check "a pipeline that stands for it is" says 0 'move[.]pass.*cost' node_of sim4 chain.pipe --fuse
 check "the formatter leaves it as it is" "$PIPEC" fmt --check order.pipe
-printf 'builtin kernel  order ( in u32 x pop 8,out u32 y push 8 )from "sort"else  slow ;\n' >loose.pipe
+printf 'builtin kernel  order ( in u32 x pop 8,out u32 y push 8 )from "sort"else  slow < 8> ;\n' >loose.pipe
 "$PIPEC" fmt loose.pipe
-check "... and lays it out" grep -qx 'builtin kernel order(in u32 x pop 8, out u32 y push 8) from "sort" else slow;' loose.pipe
+check "... and lays it out" grep -qx 'builtin kernel order(in u32 x pop 8, out u32 y push 8) from "sort" else slow<8>;' loose.pipe
 check "the fallback is used" "$PIPEC" lint --fail-on=warning order.pipe
 "$PIPEC" graph --format=cmds order.pipe >order.cmds
 check "a command list has it" says 0 '^node order: order unit sort' node_of sim16 order.cmds
