@@ -70,7 +70,7 @@ missing_packages() {
 
 # Welcome, not needed: the line editor of `piperun --debug`; clang, which compiles the scheduler for GPUs; for tests the second LLVM that `make check` also compiles
 # the language tests with, the programs that it tries pipec with, Python, which draws programs, the OpenCL that it
-# compares sub-devices with, and the library of live sound.
+# compares sub-devices with, the library of live sound, and the shells that complete command lines.
 welcome_packages() {
     local package major wanted=(libedit-dev)
     if [ -z "${LLVM_CONFIG-}" ]; then
@@ -85,6 +85,8 @@ welcome_packages() {
         command -v dot >/dev/null || wanted+=(graphviz)
         command -v python3 >/dev/null || wanted+=(python3)
         command -v spin >/dev/null || wanted+=(spin)
+        command -v zsh >/dev/null || wanted+=(zsh)
+        command -v fish >/dev/null || wanted+=(fish)
         wanted+=(ocl-icd-libopencl1 pocl-opencl-icd)
         installed libasound2t64 || wanted+=(libasound2)
     fi
