@@ -7,7 +7,7 @@
 
 VERSION   := 0.1.0
 SOVERSION := 0
-# For --version=json; empty where the sources are no repository. Only pipec itself is compiled again when it changes.
+# For --version=json; empty where the sources are no repository. Only one file of pipec and of piperun is compiled again when it changes.
 COMMIT    ?= $(if $(wildcard .git),$(shell git rev-parse --short=12 HEAD 2>/dev/null))
 
 VARIANT ?= release
@@ -248,8 +248,9 @@ $(B)/obj/gen/%.o: $(B)/gen/%.c $(B)/flags
 	$(call compile)
 $(L)/compiler/%.o: compiler/%.c $(B)/flags $(L)/flags | $(GEN_H)
 	$(need_llvm)$(call compile,$(COMPILER_CPP))
-$(L)/compiler/commands/pipec.o: private all_cpp += -DPIPEC_COMMIT='"$(COMMIT)"'
-$(L)/compiler/commands/pipec.o: $(B)/commit
+names_commit := $(L)/compiler/commands/pipec.o $(B)/obj/tools/piperun/run_version.o
+$(names_commit): private all_cpp += -DPIPEC_COMMIT='"$(COMMIT)"'
+$(names_commit): $(B)/commit
 $(L)/gen/%.o: $(B)/gen/%.c $(B)/flags $(L)/flags | $(GEN_H)
 	$(need_llvm)$(call compile,$(COMPILER_CPP),$(GENERATED_C))
 

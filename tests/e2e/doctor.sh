@@ -57,7 +57,7 @@ check "an unknown option is refused" says 2 "unknown option '--no'" "$PIPEC" doc
 
 for tool in "$PIPEC" "$PIPERUN"; do
     name=$(basename "$tool")
-    check "--version=json of $name" says 0 "\"tool\": \"$name [0-9.]+\".*\"devices\": \[.*\"sim16\".*\"license\": \"MIT\"" "$tool" --version=json
+    check "--version=json of $name" says 0 "\"tool\": \"$name [0-9.]+\".*\"commit\": (null|\"[0-9a-f]+\").*\"libraries\": \{.*\"jansson\": \"[0-9.]+\".*\"devices\": \[.*\"sim16\".*\"license\": \"MIT\"" "$tool" --version=json
     check "of $name is JSON" parses text
     check "--version=xml of $name is refused" says 2 "the only form is json" "$tool" --version=xml
 done

@@ -3,10 +3,8 @@
 
 #include "runtime/host/pipert.h"
 #include "tools/piperun/device_list.h"
-#include "tools/piperun/line_input.h"
 #include "tools/piperun/message.h"
-#include "base/json_write.h"
-#include "lang/embedded.h"
+#include "tools/piperun/run_version.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -16,10 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#ifndef PIPEC_VERSION
-#define PIPEC_VERSION "0"
-#endif
 
 static const char usage_text[] =
     "usage: piperun FILE.pbc|FILE.pipe|FILE.cmds [PORT=PATH[,FORMAT...]]... [-D NAME=VALUE]... "
@@ -120,7 +114,7 @@ static const char usage_text[] =
     "  -q                      no notes and no progress\n"
     "  -v                      report each step\n"
     "  -h, --help              this text\n"
-    "  --version[=json]        the version, and with it the devices\n"
+    "  --version[=json]        the version; as JSON with libraries and devices\n"
     "\n"
     "signals\n"
     "  Ctrl-C (SIGINT) ends the inputs; packets that have been read are processed, outputs and "
@@ -324,28 +318,6 @@ static int refuse_run_option(char **argv)
     return PRT_COMPLAIN(EXIT_USAGE, "unknown option '%s' (piperun --help)", shown);
 }
 
-static int print_run_version(const char *form)
-{
-    struct json json = {.to = stdout};
-    if (form == NULL) {
-        printf("piperun " PIPEC_VERSION "%s\nLicence: MIT\n", prt_lines_editor());
-        return EXIT_DONE;
-    }
-    if (strcmp(form, "json") != 0)
-        return PRT_COMPLAIN(EXIT_USAGE, "--version=%s: the only form is json", form);
-    json_begin_line(&json, NULL, '{');
-    json_number(&json, "version", 1);
-    json_text(&json, "tool", "piperun " PIPEC_VERSION);
-    json_boolean(&json, "edits_lines", *prt_lines_editor() != '\0');
-    json_begin(&json, "devices", '[');
-    for (const struct embedded_file *file = embedded_device_files; file->name != NULL; file++)
-        json_text(&json, NULL, file->name);
-    json_end(&json, ']');
-    json_text(&json, "license", "MIT");
-    json_end(&json, '}');
-    return EXIT_DONE;
-}
-
 /* PRT_COMMAND_RUN: go on.  Else the exit code. */
 static int take_run_option(int option, int index, char **argv, struct prt_command *command)
 {
@@ -390,7 +362,7 @@ static int take_run_option(int option, int index, char **argv, struct prt_comman
     case 'q': command->quiet = true; break;
     case 'v': command->verbose = true; break;
     case 'h': fputs(usage_text, stdout); return EXIT_DONE;
-    case OPTION_VERSION: return print_run_version(optarg);
+    case OPTION_VERSION: return prt_version_print(optarg);
     case OPTION_LATER:
         return PRT_COMPLAIN(EXIT_USAGE, "--%s: not supported by this version", options[index].name);
     case ':': return PRT_COMPLAIN(EXIT_USAGE, "%s: an argument is missing", argv[optind - 1]);
