@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT
 # options.pl ROOT: the help of a command is the table of its options.  The parser, the messages about values and the manual
 # pages have the same options, arguments and values.  Runs $PIPEC and $PIPERUN, prints lines "ok CLAIM" or "not ok CLAIM".
+# options.pl --list: prints the table, for tests/e2e/compatibility.sh: "option COMMAND NAME ARGUMENT" and "value COMMAND NAME VALUE".
 use strict;
 use warnings;
 
 my $root = shift;
+my $lists = $root eq '--list';
 my ($pipec, $piperun) = @ENV{qw(PIPEC PIPERUN)};
 my @commands = qw(bench complete doctor explain fmt graph help inspect lint lsp new run test);
 
@@ -35,6 +37,14 @@ sub options_of_help {
 my %help = map { $_ => options_of_help(output_of($pipec, $_, '--help')) } @commands;
 $help{pipec} = options_of_help(output_of($pipec, '--help'));
 $help{piperun} = options_of_help(output_of($piperun, '--help'));
+
+for my $command ($lists ? sort keys %help : ()) {
+    for my $name (sort keys %{$help{$command}}) {
+        my ($kind, @values) = @{$help{$command}{$name}};
+        print "option $command $name $kind\n", map { "value $command $name $_\n" } @values;
+    }
+}
+exit 0 if $lists;
 
 # ---- the parser ----
 
