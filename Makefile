@@ -441,7 +441,7 @@ check: ## install what is missing, build the variant, run every test (4 minutes 
 	@scripts/deps.sh test
 	+@$(submake) check-built
 check-long: ## the long cases as a whole: of these, `make check` does a part (half an hour)
-	@scripts/deps.sh test
+	@scripts/deps.sh long
 	+@$(submake) check-built TESTFLAGS="--long $(TESTFLAGS)"
 check-built: all tests
 	$(if $(LLVM2_CONFIG),+@$(submake) second-pipec LLVM_CONFIG=$(LLVM2_CONFIG))

@@ -15,7 +15,7 @@ packaged=$(dpkg-parsechangelog -l packaging/debian/changelog -SVersion)
 tree=$folder/pipec-$version
 rm -rf "$tree"
 mkdir -p "$tree"
-if [ -e .git ]; then git ls-files -z --cached --others --exclude-standard; else find . -type f ! -path './build/*' -print0; fi |
+if [ -e .git ]; then git ls-files -z --cached --others --exclude-standard; else find . ! -type d ! -path './build/*' -print0; fi |
     tar --null --files-from=- --ignore-failed-read -cf - | tar -C "$tree" -xf -
 make -s print-COMMIT >"$tree/.commit"
 cp -R packaging/debian "$tree/debian"
