@@ -3,7 +3,7 @@
 # Debian packages are built, twice to the same bytes; lintian finds nothing; their own tests pass in a copy of this system, from
 # which they are then removed without a trace. Both builds have the same objects: tests/e2e/reproducible_build.sh compares
 # compilations.
-# shellcheck disable=SC2317 # functions are called through check
+# shellcheck disable=SC2016,SC2317 # scripts of inner shells; functions are called through check
 set -eu
 cd "$TMP"
 # shellcheck source=tests/checks.sh

@@ -48,7 +48,7 @@ exit 0 if $lists;
 
 # ---- the parser ----
 
-# What a help has to say of the options that a source takes.
+# Compares a help with the options that a source takes.
 sub parsed {
     my ($source, @helps) = @_;
     my @wrong;
