@@ -45,7 +45,7 @@ check "there is a container of format $format: the format changed if not" test -
 for container in "$folder"/container-*.pbc; do
     number=${container##*-} number=${number%.pbc}
     if [ "$number" = "$format" ]; then
-        check "format $number runs" says 0 "^35$" "$PIPERUN" "$container" samples=gen:ramp:6 smooth=-,csv
+        check "format $number runs" says 0 "^35$" "$PIPERUN" --device cpu "$container" samples=gen:ramp:6 smooth=-,csv
         check "format $number is verified" says 0 "no deadlock is possible" "$PIPERUN" verify "$container"
         cp "$container" other.pbc
     else
