@@ -7,8 +7,8 @@
 
 VERSION   := 0.1.0
 SOVERSION := 0
-# For --version=json; empty where the sources are no repository. Only pipec itself is compiled again when it changes.
-COMMIT    ?= $(if $(wildcard .git),$(shell git rev-parse --short=12 HEAD 2>/dev/null))
+# For --version=json, from the repository, or from the file in a source archive; else empty. Only one file of pipec and of piperun is compiled again when it changes.
+COMMIT    ?= $(if $(wildcard .git),$(shell git rev-parse --short=12 HEAD 2>/dev/null),$(shell cat .commit 2>/dev/null))
 
 VARIANT ?= release
 BUILD   ?= build
@@ -248,8 +248,9 @@ $(B)/obj/gen/%.o: $(B)/gen/%.c $(B)/flags
 	$(call compile)
 $(L)/compiler/%.o: compiler/%.c $(B)/flags $(L)/flags | $(GEN_H)
 	$(need_llvm)$(call compile,$(COMPILER_CPP))
-$(L)/compiler/commands/pipec.o: private all_cpp += -DPIPEC_COMMIT='"$(COMMIT)"'
-$(L)/compiler/commands/pipec.o: $(B)/commit
+names_commit := $(L)/compiler/commands/pipec.o $(B)/obj/tools/piperun/run_version.o
+$(names_commit): private all_cpp += -DPIPEC_COMMIT='"$(COMMIT)"'
+$(names_commit): $(B)/commit
 $(L)/gen/%.o: $(B)/gen/%.c $(B)/flags $(L)/flags | $(GEN_H)
 	$(need_llvm)$(call compile,$(COMPILER_CPP),$(GENERATED_C))
 
@@ -446,7 +447,7 @@ check: ## install what is missing, build the variant, run every test (4 minutes 
 	@scripts/deps.sh test
 	+@$(submake) check-built
 check-long: ## the long cases as a whole: of these, `make check` does a part (half an hour)
-	@scripts/deps.sh test
+	@scripts/deps.sh long
 	+@$(submake) check-built TESTFLAGS="--long $(TESTFLAGS)"
 check-built: all tests
 	$(if $(LLVM2_CONFIG),+@$(submake) second-pipec LLVM_CONFIG=$(LLVM2_CONFIG))
@@ -510,7 +511,7 @@ fuzz-run: $(B)/pipec $(FUZZ_SRC:tests/fuzz/%.c=$(B)/%)
 
 # ---- Everything else -----------------------------------------------------------------------------
 
-.PHONY: run deps lint format flags install install-strip vsix uninstall dist clean help
+.PHONY: run deps lint format flags install install-strip vsix uninstall dist deb clean help
 run: ## install what is missing, build, run the example
 	@scripts/deps.sh build
 	+@$(submake) all
@@ -576,7 +577,11 @@ $(B)/pipec.vsix: scripts/vsix.py LICENSE $(EDITOR_FILES)
 	$(Q)scripts/vsix.py editors/vscode LICENSE $@
 dist: ## a source archive of the committed tree
 	@mkdir -p $(BUILD)
-	git archive --prefix=pipec-$(VERSION)/ -o $(BUILD)/pipec-$(VERSION).tar.gz HEAD
+	git archive --prefix=pipec-$(VERSION)/ --add-virtual-file=pipec-$(VERSION)/.commit:$(COMMIT) -o $(BUILD)/pipec-$(VERSION).tar.gz HEAD
+deb: ## Debian packages of this tree, in $(BUILD)/deb
+	@scripts/deb.sh $(BUILD)/deb
+print-%: # the value of a variable, for scripts
+	@printf '%s\n' $(call quote,$($*))
 clean: ## remove the build folder
 	rm -rf $(BUILD)
 help: ## this list
