@@ -161,9 +161,9 @@ END
 for options in --layout=sequence --layout=side-by-side --buffers=min; do
     "$PIPEC" --device=cuda --min-level=error $options -p main trees.pipe -o trees.pbc
     same_trees() {
-        "$PIPERUN" --device cpu:1 trees.pbc x=gen:ramp:700 y=y.cpu.raw z=z.cpu.raw &&
-            "$PIPERUN" "${gpu[@]}" trees.pbc x=gen:ramp:700 y=y.gpu.raw z=z.gpu.raw && cmp y.cpu.raw y.gpu.raw && cmp z.cpu.raw z.gpu.raw &&
-            [ "$(wc -c <y.gpu.raw)" -gt 20000 ]
+        "$PIPERUN" --device cpu:1 trees.pbc x=gen:ramp:300 y=y.cpu.raw z=z.cpu.raw &&
+            "$PIPERUN" "${gpu[@]}" trees.pbc x=gen:ramp:300 y=y.gpu.raw z=z.gpu.raw && cmp y.cpu.raw y.gpu.raw && cmp z.cpu.raw z.gpu.raw &&
+            [ "$(wc -c <y.gpu.raw)" -gt 8000 ]
     }
     check "children in all orders, of several work-groups, with done, below firings with state: the same bits, $options" same_trees
 done
