@@ -6,7 +6,7 @@
 #include "compiler/commands/commands.h"
 #include "compiler/commands/graph_load.h"
 #include "compiler/describe/describe.h"
-#include "compiler/describe/graph_svg.h"
+#include "compiler/describe/graph_page.h"
 #include "compiler/driver/kernel_sources.h"
 #include "compiler/driver/driver_files.h"
 #include "compiler/driver/passes.h"
@@ -24,6 +24,7 @@ static const char help_text[] =
     "                        XML of the SDF3 tools; pipec reads the last two like a source\n"
     "  --stats=FILE          in a picture, show how busy each kernel was in a run; FILE is from\n"
     "                        'piperun --stats=json:FILE'\n"
+    "  --unfold              in a picture, draw each kernel of an array and of a chain\n"
     "  --embed               the command list contains the text of its kernels, and needs "
     "no\n"
     "                        other files than the library's\n"
@@ -46,12 +47,12 @@ static const char help_text[] =
     "\n"
     "Exit status: 0 done, 1 the program is refused, 2 usage or files, 3 internal error.\n";
 
-enum { OPTION_FORMAT = COMMAND_OPTION, OPTION_EMBED, OPTION_STATS };
+enum { OPTION_FORMAT = COMMAND_OPTION, OPTION_EMBED, OPTION_STATS, OPTION_UNFOLD };
 enum format { FORMAT_DOT, FORMAT_SVG, FORMAT_HTML, FORMAT_JSON, FORMAT_CMDS, FORMAT_SDF3 };
 
 struct request {
     enum format format;
-    bool embed;
+    bool embed, unfold;
     const char *output, *pipeline;
     const char *stats; /* the report of a run, or NULL */
 };
@@ -68,6 +69,7 @@ static const char *take_graph_option(void *data, struct arena *arena, int option
         return arena_printf(arena, "--format=%s: dot, svg, html, json, cmds or sdf3", value);
     }
     case OPTION_EMBED: request->embed = true; return NULL;
+    case OPTION_UNFOLD: request->unfold = true; return NULL;
     case OPTION_STATS: request->stats = value; return NULL;
     case 'o': request->output = value; return NULL;
     default: request->pipeline = value; return NULL;
@@ -88,6 +90,7 @@ static int write_graph_form(struct compile *cx, const struct request *request,
             return EXIT_FILES;
         }
     }
+    struct picture_look look = {loads, request->output, request->unfold};
     switch (request->format) {
     case FORMAT_DOT: graph_dot(to, graph); break;
     case FORMAT_JSON: graph_json(to, cx, graph); break;
@@ -95,8 +98,8 @@ static int write_graph_form(struct compile *cx, const struct request *request,
         graph_cmds(to, kernel_sources(cx, program, request->output, request->embed), graph);
         break;
     case FORMAT_SDF3: return graph_sdf3(to, cx, graph) ? EXIT_DONE : EXIT_REFUSED;
-    case FORMAT_SVG: graph_svg(to, cx, graph, loads); break;
-    case FORMAT_HTML: graph_html(to, cx, graph, loads); break;
+    case FORMAT_SVG: graph_svg(to, cx->arena, cx, graph, &look, NULL); break;
+    case FORMAT_HTML: graph_html(to, cx, graph, &look); break;
     }
     return EXIT_DONE;
 }
@@ -150,6 +153,7 @@ int command_graph(int argc, char **argv)
     static const struct option options[] = {{"format", required_argument, NULL, OPTION_FORMAT},
                                             {"embed", no_argument, NULL, OPTION_EMBED},
                                             {"stats", required_argument, NULL, OPTION_STATS},
+                                            {"unfold", no_argument, NULL, OPTION_UNFOLD},
                                             {NULL, 0, NULL, 0}};
     struct request request = {0};
     struct arena *arena = arena_create();
@@ -170,6 +174,9 @@ int command_graph(int argc, char **argv)
     } else if (line.action != COMMAND_USAGE && request.stats != NULL &&
                request.format != FORMAT_SVG && request.format != FORMAT_HTML) {
         fputs("pipec: error: --stats goes with --format=svg or html\n", stderr);
+    } else if (line.action != COMMAND_USAGE && request.unfold && request.format != FORMAT_SVG &&
+               request.format != FORMAT_HTML) {
+        fputs("pipec: error: --unfold goes with --format=svg or html\n", stderr);
     } else if (line.action != COMMAND_USAGE) {
         struct compile cx = compile_begin(arena, line.options);
         cx.options.pipeline = request.pipeline;
