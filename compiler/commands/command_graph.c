@@ -4,9 +4,9 @@
 
 #include "compiler/driver/command_line.h"
 #include "compiler/commands/commands.h"
-#include "compiler/commands/graph_load.h"
 #include "compiler/describe/describe.h"
 #include "compiler/describe/graph_page.h"
+#include "compiler/describe/run_report.h"
 #include "compiler/driver/kernel_sources.h"
 #include "compiler/driver/driver_files.h"
 #include "compiler/driver/passes.h"
@@ -84,13 +84,15 @@ static int write_graph_form(struct compile *cx, const struct request *request,
     const double *loads = NULL;
     const char *reason;
     if (request->stats != NULL) {
-        loads = graph_load_read(cx->arena, graph, request->stats, &reason);
-        if (loads == NULL) {
+        const struct run_report *run = run_report_read(cx->arena, request->stats, &reason);
+        if (run == NULL) {
             fprintf(stderr, "pipec: error: cannot read '%s': %s\n", request->stats, reason);
             return EXIT_FILES;
         }
+        loads = run_report_loads(cx->arena, run, graph);
     }
-    struct picture_look look = {loads, request->output, request->unfold};
+    struct picture_look look = {
+        .loads = loads, .output = request->output, .unfolded = request->unfold};
     switch (request->format) {
     case FORMAT_DOT: graph_dot(to, graph); break;
     case FORMAT_JSON: graph_json(to, cx, graph); break;

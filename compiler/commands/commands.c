@@ -18,6 +18,7 @@ static const struct command commands[] = {
     {"lint", command_lint},
     {"lsp", command_lsp},
     {"new", command_new},
+    {"report", command_report},
     {"run", command_run},
     {"test", command_test},
     {NULL, NULL},

@@ -7,6 +7,7 @@
 enum {
     LEGEND_HEIGHT = 52,
     LEGEND_WIDTH = 640,
+    RUN_LETTERS = 5, /* " of ", and a separator of digits */
     POINT = 12,      /* of a port */
 };
 
@@ -37,21 +38,31 @@ static const char style[] =
 
 /* ---- texts ---- */
 
+static void put_escaped_byte(FILE *to, char byte)
+{
+    switch (byte) {
+    case '<': fputs("&lt;", to); break;
+    case '>': fputs("&gt;", to); break;
+    case '&': fputs("&amp;", to); break;
+    case '"': fputs("&quot;", to); break;
+    default:
+        if ((unsigned char)byte >= ' ') fputc(byte, to);
+    }
+}
+
 void svg_put_escaped(FILE *to, const char *text)
 {
-    for (; *text != '\0'; text++) {
-        unsigned char byte = (unsigned char)*text;
-        if (byte == '<')
-            fputs("&lt;", to);
-        else if (byte == '>')
-            fputs("&gt;", to);
-        else if (byte == '&')
-            fputs("&amp;", to);
-        else if (byte == '"')
-            fputs("&quot;", to);
-        else if (byte >= ' ')
-            fputc(byte, to);
-    }
+    for (; *text != '\0'; text++)
+        put_escaped_byte(to, *text);
+}
+
+void svg_put_lines_of_text(FILE *to, const char *text)
+{
+    for (; *text != '\0'; text++)
+        if (*text == '\n')
+            fputc('\n', to);
+        else
+            put_escaped_byte(to, *text);
 }
 
 void svg_put_text(const struct drawing *d, int x, int y, const char *kind, const char *text)
@@ -75,7 +86,9 @@ const char *svg_bundle_text(const struct drawing *d, uint32_t bundle)
     bool settled = buffer->depth_declared || d->graph->buffers_mode != BUFFERS_DEFAULT;
     if (buffer->outer != GRAPH_INNER) return "";
     const char *text = "";
-    if (of->depth_most > 0) /* a program that is refused has no depths yet */
+    if (d->look->depths != NULL && d->look->depths[of->buffer] > 0)
+        text = arena_printf(d->arena, "%" PRIu64, d->look->depths[of->buffer]);
+    else if (of->depth_most > 0) /* a program that is refused has no depths yet */
         text = arena_printf(d->arena, "%s%s", settled ? "" : "\u2265 ",
                             range_text(d->arena, of->depth_least, of->depth_most));
     if (of->init_most > 0)
@@ -95,10 +108,13 @@ bool svg_is_on_cycle(const struct drawing *d, uint32_t bundle)
 /* About, in letters of 11 pixels. */
 static int label_width(const void *data, uint32_t bundle)
 {
-    const char *text = svg_bundle_text(data, bundle);
+    const struct drawing *d = data;
+    const char *text = svg_bundle_text(d, bundle);
     int letters = 0;
     for (; *text != '\0'; text++)
         letters += ((unsigned char)*text & 0xc0) != 0x80;
+    /* The page of a run writes "level of depth" there. */
+    if (d->look->depths != NULL) letters += letters + RUN_LETTERS;
     return letters > 0 ? letters * PICTURE_LETTER + 12 : 10;
 }
 

@@ -16,7 +16,9 @@
 struct picture_look {
     const double *loads; /* by node, 0 to 1: how busy it was; or NULL */
     const char *output;  /* the file that is written, from which links lead to sources; NULL: standard output */
+    const uint64_t *depths; /* by buffer: what a run had, 0 where it is not known; or NULL */
     bool unfolded;       /* arrays and chains are drawn element by element */
+    bool untitled;       /* lines have no titles: the page around says what they are */
 };
 
 struct svg_boxes { /* where nodes and buffers are in the picture */
@@ -27,5 +29,9 @@ struct svg_boxes { /* where nodes and buffers are in the picture */
 /* `boxes` may be NULL; else its arrays belong to `arena`. */
 void graph_svg(FILE *to, struct arena *arena, const struct compile *cx, const struct graph *graph,
                const struct picture_look *look, struct svg_boxes *boxes);
+
+/* Text between tags and in attributes, on one line; with its line feeds. */
+void svg_put_escaped(FILE *to, const char *text);
+void svg_put_lines_of_text(FILE *to, const char *text);
 
 #endif

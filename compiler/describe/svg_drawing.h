@@ -26,8 +26,6 @@ struct svg_place {
     int x, y;
 };
 
-/* Text between tags and in attributes. */
-void svg_put_escaped(FILE *to, const char *text);
 void svg_put_text(const struct drawing *d, int x, int y, const char *kind, const char *text);
 /* What stands where the line of a bundle begins: its depth and initial packets; "" of a port of the pipeline. */
 const char *svg_bundle_text(const struct drawing *d, uint32_t bundle);

@@ -310,9 +310,12 @@ static void put_net_label(const struct lines *l, const struct picture_net *net)
     const char *text = svg_bundle_text(l->d, net->bundle);
     int sheets = from->members > 1 ? 2 * PICTURE_SHEET : 0;
     if (from->kind != PICTURE_KERNEL || text[0] == '\0') return; /* it stands at the kernel that writes */
-    svg_put_text(l->d, l->origin.x + from->x + from->width + sheets + LABEL_INDENT,
-                 start_y(l, &net->from) - LABEL_LIFT,
-                 svg_is_on_cycle(l->d, net->bundle) ? "d s" : "d", text);
+    fprintf(l->d->to, "<text x=\"%d\" y=\"%d\" class=\"%s\" data-bundle=\"%" PRIu32 "\">",
+            l->origin.x + from->x + from->width + sheets + LABEL_INDENT,
+            start_y(l, &net->from) - LABEL_LIFT, svg_is_on_cycle(l->d, net->bundle) ? "d s" : "d",
+            net->bundle);
+    svg_put_escaped(l->d->to, text);
+    fputs("</text>\n", l->d->to);
 }
 
 static size_t put_net(struct lines *l, const struct picture_net *net,
@@ -323,7 +326,7 @@ static size_t put_net(struct lines *l, const struct picture_net *net,
     l->pen = (struct svg_place){INT_MIN, INT_MIN};
     fprintf(to, "<g class=\"net%s\" data-bundle=\"%" PRIu32 "\">",
             svg_is_on_cycle(l->d, net->bundle) ? " cycle" : "", net->bundle);
-    put_net_title(l->d, net->bundle);
+    if (!l->d->look->untitled) put_net_title(l->d, net->bundle);
     fputs("<path class=\"buffer\" d=\"", to);
     size_t used = put_pieces(l, net, crossings);
     fputs("\"/>", to);

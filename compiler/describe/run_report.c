@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+#include "compiler/describe/run_report.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file_open.h"
+
+static const char *const cause_names[CAUSE_COUNT] = {"packets",    "room",      "threshold",
+                                                     "units",      "completion", "scheduler",
+                                                     "ended",      "interrupted"};
+
+const char *run_cause_name(enum run_cause cause)
+{
+    return cause_names[cause];
+}
+
+/* ---- values ---- */
+
+static uint64_t number_of(json_t *object, const char *key)
+{
+    json_int_t number = json_integer_value(json_object_get(object, key));
+    return number > 0 ? (uint64_t)number : 0;
+}
+
+static const char *string_of(struct arena *arena, json_t *object, const char *key)
+{
+    json_t *value = json_object_get(object, key);
+    const char *text = json_string_value(value);
+    return text != NULL ? arena_string(arena, text, json_string_length(value)) : "";
+}
+
+/* ---- the parts of a report ---- */
+
+static void read_waits(struct arena *arena, json_t *object, struct run_stage *stage)
+{
+    size_t i;
+    json_t *wait;
+    uint64_t most = 0;
+    json_array_foreach(json_object_get(object, "waits"), i, wait)
+    {
+        uint64_t cycles = number_of(wait, "cycles");
+        if (cycles <= most) continue;
+        most = cycles;
+        stage->wait_cause = string_of(arena, wait, "cause");
+        stage->wait_buffer = string_of(arena, wait, "buffer");
+    }
+}
+
+static void read_run_stages(struct arena *arena, json_t *stages, struct run_report *report)
+{
+    size_t i;
+    json_t *object;
+    json_array_foreach(stages, i, object)
+    {
+        json_t *stalls = json_object_get(object, "stalls");
+        struct run_stage stage = {
+            .name = string_of(arena, object, "name"),
+            .kernel = string_of(arena, object, "kernel"),
+            .queue = number_of(object, "queue"),
+            .cu_count = number_of(object, "cu_count"),
+            .firings = number_of(object, "firings"),
+            .dispatches = number_of(object, "dispatches"),
+            .latency_most_cycles = number_of(object, "latency_most_cycles"),
+            .execute_cycles = number_of(object, "execute_cycles"),
+            .index_cycles = number_of(object, "index_cycles"),
+            .device_queue_cycles = number_of(object, "device_queue_cycles"),
+            .launch_cycles = number_of(object, "launch_cycles"),
+            .switch_cycles = number_of(object, "switch_cycles"),
+        };
+        for (int c = 0; c < CAUSE_COUNT; c++)
+            stage.stall_cycles[c] = number_of(stalls, cause_names[c]);
+        read_waits(arena, object, &stage);
+        vec_push(arena, &report->stages, stage);
+    }
+}
+
+static void read_run_buffers(struct arena *arena, json_t *buffers, struct run_report *report)
+{
+    size_t i;
+    json_t *object;
+    json_array_foreach(buffers, i, object)
+    {
+        struct run_buffer buffer = {.name = string_of(arena, object, "name"),
+                                    .depth_packets = number_of(object, "depth_packets"),
+                                    .packets = number_of(object, "packets"),
+                                    .high_water_packets = number_of(object, "high_water_packets"),
+                                    .width_bytes = number_of(object, "width_bytes")};
+        vec_push(arena, &report->buffers, buffer);
+    }
+}
+
+static void read_run_queues(struct arena *arena, json_t *queues, struct run_report *report)
+{
+    size_t i;
+    json_t *object;
+    json_array_foreach(queues, i, object)
+    {
+        struct run_queue queue = {number_of(object, "queue"), number_of(object, "first_cu"),
+                                  number_of(object, "cu_count"), number_of(object, "launches"),
+                                  number_of(object, "busy_cycles")};
+        vec_push(arena, &report->queues, queue);
+    }
+}
+
+static void read_run_memory(struct arena *arena, json_t *memory, struct run_report *report)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(memory, key, value)
+    {
+        struct run_memory part = {arena_string(arena, key, strlen(key)), number_of(memory, key)};
+        vec_push(arena, &report->memory, part);
+    }
+}
+
+static struct run_report *read_parts(struct arena *arena, json_t *object)
+{
+    struct run_report *report = ARENA_NEW(arena, struct run_report);
+    json_t *bottleneck = json_object_get(object, "bottleneck");
+    *report = (struct run_report){
+        .pipeline = string_of(arena, object, "pipeline"),
+        .device = string_of(arena, object, "device"),
+        .isa = string_of(arena, object, "isa"),
+        .is_real_time = strcmp(string_of(arena, object, "time"), "real") == 0,
+        .clock_hz = number_of(object, "clock_hz"),
+        .total_cycles = number_of(object, "total_cycles"),
+        .scheduler_cycles = number_of(object, "scheduler_cycles"),
+        .dispatches = number_of(object, "dispatches"),
+        .suspensions = number_of(object, "suspensions"),
+        .limit = string_of(arena, bottleneck, "limit"),
+        .limit_stage = string_of(arena, bottleneck, "stage"),
+        .limit_busy_cycles = number_of(bottleneck, "busy_cycles"),
+        .limit_stage_cycles = number_of(bottleneck, "stage_cycles"),
+    };
+    read_run_stages(arena, json_object_get(object, "stages"), report);
+    read_run_buffers(arena, json_object_get(object, "buffers"), report);
+    read_run_queues(arena, json_object_get(object, "queues"), report);
+    read_run_memory(arena, json_object_get(object, "memory"), report);
+    return report;
+}
+
+const struct run_report *run_report_read(struct arena *arena, const char *path, const char **reason)
+{
+    json_error_t error;
+    FILE *file = file_open_input_stream(path);
+    if (file == NULL) {
+        *reason = file_error_text(errno);
+        return NULL;
+    }
+    errno = 0;
+    json_t *object = json_loadf(file, 0, &error);
+    *reason = ferror(file) != 0 && errno != 0 ? file_error_text(errno)
+                                              : "it is no report of piperun --stats=json:FILE";
+    fclose(file);
+    struct run_report *report = NULL;
+    if (json_is_array(json_object_get(object, "stages"))) report = read_parts(arena, object);
+    json_decref(object);
+    return report;
+}
+
+/* ---- loads ---- */
+
+/* The names of the nodes of each stage, with '+' between them, and its time. */
+static json_t *times_by_node(struct arena *arena, const struct run_report *report)
+{
+    json_t *times = json_object();
+    for (size_t s = 0; s < report->stages.count; s++) {
+        const char *at = report->stages.items[s].name;
+        json_int_t time = (json_int_t)report->stages.items[s].execute_cycles;
+        while (*at != '\0') {
+            size_t length = strcspn(at, "+");
+            json_object_set_new(times, arena_string(arena, at, length), json_integer(time));
+            at += length + (at[length] == '+');
+        }
+    }
+    return times;
+}
+
+const char *run_report_unknown(struct arena *arena, const struct run_report *report,
+                               const struct graph *graph)
+{
+    const char *unknown = NULL, *name;
+    json_t *times = times_by_node(arena, report), *value;
+    for (size_t i = 0; i < graph->nodes.count; i++)
+        json_object_del(times, graph->nodes.items[i].name);
+    json_object_foreach(times, name, value) unknown = arena_string(arena, name, strlen(name));
+    json_decref(times);
+    return unknown;
+}
+
+const double *run_report_loads(struct arena *arena, const struct run_report *report,
+                               const struct graph *graph)
+{
+    double most = 0, *loads = ARENA_ARRAY(arena, double, graph->nodes.count + 1);
+    json_t *times = times_by_node(arena, report);
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        loads[i] = json_number_value(json_object_get(times, graph->nodes.items[i].name));
+        if (loads[i] > most) most = loads[i];
+    }
+    json_decref(times);
+    for (size_t i = 0; most > 0 && i < graph->nodes.count; i++)
+        loads[i] /= most;
+    return loads;
+}
