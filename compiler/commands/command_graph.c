@@ -78,18 +78,28 @@ static const char *take_graph_option(void *data, struct arena *arena, int option
 
 /* ---- writing ---- */
 
+/* NULL: the report cannot be read, or is of another program, which has been reported. */
+static const double *read_loads(struct arena *arena, const struct graph *graph, const char *path)
+{
+    const char *reason, *unknown;
+    const uint32_t *stage_of = NULL;
+    const struct run_report *run = run_report_read(arena, path, &reason);
+    if (run != NULL) {
+        stage_of = run_report_stages(arena, run, graph, &unknown);
+        if (stage_of != NULL) return run_report_loads(arena, run, stage_of, graph->nodes.count);
+        reason = arena_printf(arena, "pipeline '%s' has no kernel '%s'", graph->name, unknown);
+    }
+    fprintf(stderr, "pipec: error: cannot read '%s': %s\n", path, reason);
+    return NULL;
+}
+
 static int write_graph_form(struct compile *cx, const struct request *request,
                             const struct graph *graph, const struct ast_program *program, FILE *to)
 {
     const double *loads = NULL;
-    const char *reason;
     if (request->stats != NULL) {
-        const struct run_report *run = run_report_read(cx->arena, request->stats, &reason);
-        if (run == NULL) {
-            fprintf(stderr, "pipec: error: cannot read '%s': %s\n", request->stats, reason);
-            return EXIT_FILES;
-        }
-        loads = run_report_loads(cx->arena, run, graph);
+        loads = read_loads(cx->arena, graph, request->stats);
+        if (loads == NULL) return EXIT_FILES;
     }
     struct picture_look look = {
         .loads = loads, .output = request->output, .unfolded = request->unfold};

@@ -79,10 +79,10 @@ static int report_of_passes(struct passes *passes, const struct request *request
                             const struct run_report *report)
 {
     struct compile *cx = passes->cx;
-    const char *reason;
+    const char *reason, *unknown;
     if (!passes_run(passes, PASS_SCHEDULE)) return EXIT_REFUSED;
-    const char *unknown = run_report_unknown(cx->arena, report, passes->written);
-    if (unknown != NULL)
+    const uint32_t *stage_of = run_report_stages(cx->arena, report, passes->written, &unknown);
+    if (stage_of == NULL)
         return refuse_file(request->stats,
                            arena_printf(cx->arena, "pipeline '%s' has no kernel '%s'",
                                         passes->written->name, unknown));
@@ -99,6 +99,7 @@ static int report_of_passes(struct passes *passes, const struct request *request
                                      .graph = passes->written,
                                      .inspection = &inspection,
                                      .report = report,
+                                     .stage_of = stage_of,
                                      .timeline = timeline,
                                      .output = request->output};
     return write_page(&subject, request->output);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory_text.h"
+#include "base/name_fold.h"
 #include "compiler/describe/picture_bundles.h"
 #include "compiler/describe/picture_fold.h"
 
@@ -49,12 +50,10 @@ static const char *output_text(struct arena *arena, const struct graph_node *nod
 }
 
 /* "eq[0..9]" of eq[0] and eq[9], "k .. k#7" of other names. */
-static const char *group_name(struct arena *arena, const char *first, const char *last)
+static const char *group_name(struct arena *arena, const char *first, const char *last,
+                              uint32_t members)
 {
-    const char *open = strrchr(first, '['), *close = strrchr(last, '[');
-    if (open != NULL && close != NULL && open - first == close - last &&
-        strncmp(first, last, (size_t)(open - first)) == 0)
-        return arena_printf(arena, "%.*s..%s", (int)strlen(first) - 1, first, close + 1);
+    if (name_step(first, last, members - 1) != NAME_STEP_NONE) return name_fold(arena, first, last);
     return arena_printf(arena, "%s .. %s", first, last);
 }
 
@@ -90,7 +89,7 @@ static void name_box(struct making *m, struct picture_box *box, const struct fol
     box->members = 1;
     if (kind != NULL && strcmp(kind, name) != 0) box->detail = kind;
     if (group == NULL) return;
-    box->name = group_name(m->arena, name, group->last_name);
+    box->name = group_name(m->arena, name, group->last_name, group->members);
     box->members = group->members;
     box->detail = arena_printf(m->arena, "%s%u%s%s", group->is_chain ? "chain of " : "",
                                group->members, kind != NULL ? " \303\227 " : " pipelines",

@@ -20,7 +20,7 @@ struct page {
     struct svg_boxes boxes;
     json_t *text_numbers; /* texts that occur often are written once, in `texts` */
     VEC(const char *) texts;
-    json_t *stage_of_node, *run_buffers; /* by name, numbers in the report */
+    json_t *run_buffers; /* by name, numbers in the report */
 };
 
 uint32_t report_page_bins(const struct run_report *report)
@@ -43,28 +43,19 @@ static uint64_t number_text(struct page *page, const char *text)
     return page->texts.count - 1;
 }
 
-/* A number, or -1: the name is not in the table. */
-static void put_place(struct page *page, json_t *table, const char *name)
+/* A number, or -1 for GRAPH_NONE. */
+static void put_place(struct page *page, uint32_t number)
 {
-    json_t *number = json_object_get(table, name);
-    if (number != NULL)
-        json_number(&page->json, NULL, (uint64_t)json_integer_value(number));
+    if (number != GRAPH_NONE)
+        json_number(&page->json, NULL, number);
     else
         json_literal(&page->json, NULL, "-1");
 }
 
-static void number_run(struct page *page)
+static void number_run_buffers(struct page *page)
 {
     const struct run_report *report = page->subject->report;
-    page->stage_of_node = json_object();
     page->run_buffers = json_object();
-    for (size_t s = 0; s < report->stages.count; s++)
-        for (const char *at = report->stages.items[s].name; *at != '\0';) {
-            size_t length = strcspn(at, "+");
-            json_object_set_new(page->stage_of_node, arena_string(page->arena, at, length),
-                                json_integer((json_int_t)s));
-            at += length + (at[length] == '+');
-        }
     for (size_t b = 0; b < report->buffers.count; b++)
         json_object_set_new(page->run_buffers, report->buffers.items[b].name,
                             json_integer((json_int_t)b));
@@ -110,7 +101,7 @@ static void put_node_row(struct page *page, uint32_t number)
     json_number(json, NULL, page->boxes.shown[number]);
     json_number(json, NULL, inspected->repetitions);
     json_number(json, NULL, inspected->cost_cycles);
-    put_place(page, page->stage_of_node, node->name);
+    put_place(page, page->subject->stage_of[number]);
     json_begin(json, NULL, '[');
     for (size_t i = 0; i < node->inputs.count; i++) {
         const struct graph_input *in = &node->inputs.items[i];
@@ -144,7 +135,7 @@ static void put_report_buffer(struct page *page, uint32_t number)
     json_number(json, NULL, bytes);
     json_number(json, NULL, number_text(page, buffer->depth_reason));
     json_number(json, NULL, page->boxes.bundle[number]);
-    put_place(page, page->run_buffers, buffer->name);
+    put_place(page, place != NULL ? (uint32_t)json_integer_value(place) : GRAPH_NONE);
     json_number(json, NULL, run != NULL ? run->packets : 0);
     json_number(json, NULL, run != NULL ? run->high_water_packets : 0);
     json_end(json, ']');
@@ -232,12 +223,16 @@ static const char *limit_text(struct page *page)
         {"scheduler", "the scheduler, with its instructions"},
         {"host", "the host, which writes the inputs and reads the outputs"},
         {"arrivals", "the times at which packets arrive"},
-        {"dependencies", "no resource: stages wait for each other"},
     };
     const struct run_report *run = page->subject->report;
     double busy = run->total_cycles > 0
                       ? 100.0 * (double)run->limit_busy_cycles / (double)run->total_cycles
                       : 0;
+    if (strcmp(run->limit, "dependencies") == 0)
+        return arena_printf(page->arena,
+                            "limited by no resource: stages wait for each other; '%s' is busy longest, "
+                            "%.1f%% of the time",
+                            run->limit_stage, busy);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (strcmp(run->limit, words[i].limit) != 0) continue;
         if (run->limit_stage[0] == '\0')
@@ -463,7 +458,7 @@ static void put_body(FILE *to, struct page *page)
 void report_page(FILE *to, const struct report_subject *subject)
 {
     struct page page = {.arena = arena_create(), .subject = subject, .text_numbers = json_object()};
-    number_run(&page);
+    number_run_buffers(&page);
     put_head(to, &page);
     put_body(to, &page);
     put_script_data(to, &page);
@@ -471,7 +466,6 @@ void report_page(FILE *to, const struct report_subject *subject)
     put_page_file(to, "report.js");
     fputs("</script></body></html>\n", to);
     json_decref(page.text_numbers);
-    json_decref(page.stage_of_node);
     json_decref(page.run_buffers);
     arena_destroy(page.arena);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/file_open.h"
+#include "base/name_fold.h"
 
 static const char *const cause_names[CAUSE_COUNT] = {"packets",    "room",      "threshold",
                                                      "units",      "completion", "scheduler",
@@ -161,47 +162,54 @@ const struct run_report *run_report_read(struct arena *arena, const char *path, 
     return report;
 }
 
-/* ---- loads ---- */
+/* ---- stages of nodes ---- */
 
-/* The names of the nodes of each stage, with '+' between them, and its time. */
-static json_t *times_by_node(struct arena *arena, const struct run_report *report)
+/* A stage of several nodes has their names with '+' between them; names of alike nodes are folded. */
+static bool find_members(struct arena *arena, json_t *nodes, const char *name, uint32_t stage,
+                         uint32_t *stage_of)
 {
-    json_t *times = json_object();
-    for (size_t s = 0; s < report->stages.count; s++) {
-        const char *at = report->stages.items[s].name;
-        json_int_t time = (json_int_t)report->stages.items[s].execute_cycles;
-        while (*at != '\0') {
-            size_t length = strcspn(at, "+");
-            json_object_set_new(times, arena_string(arena, at, length), json_integer(time));
-            at += length + (at[length] == '+');
+    while (*name != '\0') {
+        size_t length = strcspn(name, "+");
+        const char *part = arena_string(arena, name, length);
+        uint64_t count = name_unfold_count(part);
+        if (count > json_object_size(nodes)) return false;
+        for (uint64_t i = 0; i < count; i++) {
+            json_t *node = json_object_get(nodes, name_unfold(arena, part, i));
+            if (node == NULL) return false;
+            stage_of[json_integer_value(node)] = stage;
         }
+        name += length + (name[length] == '+');
     }
-    return times;
+    return true;
 }
 
-const char *run_report_unknown(struct arena *arena, const struct run_report *report,
-                               const struct graph *graph)
+const uint32_t *run_report_stages(struct arena *arena, const struct run_report *report,
+                                  const struct graph *graph, const char **unknown)
 {
-    const char *unknown = NULL, *name;
-    json_t *times = times_by_node(arena, report), *value;
-    for (size_t i = 0; i < graph->nodes.count; i++)
-        json_object_del(times, graph->nodes.items[i].name);
-    json_object_foreach(times, name, value) unknown = arena_string(arena, name, strlen(name));
-    json_decref(times);
-    return unknown;
+    json_t *nodes = json_object();
+    uint32_t *stage_of = ARENA_ARRAY(arena, uint32_t, graph->nodes.count + 1);
+    *unknown = NULL;
+    for (size_t n = 0; n < graph->nodes.count; n++) {
+        stage_of[n] = GRAPH_NONE;
+        json_object_set_new(nodes, graph->nodes.items[n].name, json_integer((json_int_t)n));
+    }
+    for (size_t s = 0; s < report->stages.count && *unknown == NULL; s++)
+        if (!find_members(arena, nodes, report->stages.items[s].name, (uint32_t)s, stage_of))
+            *unknown = report->stages.items[s].name;
+    json_decref(nodes);
+    return *unknown == NULL ? stage_of : NULL;
 }
 
 const double *run_report_loads(struct arena *arena, const struct run_report *report,
-                               const struct graph *graph)
+                               const uint32_t *stage_of, size_t node_count)
 {
-    double most = 0, *loads = ARENA_ARRAY(arena, double, graph->nodes.count + 1);
-    json_t *times = times_by_node(arena, report);
-    for (size_t i = 0; i < graph->nodes.count; i++) {
-        loads[i] = json_number_value(json_object_get(times, graph->nodes.items[i].name));
-        if (loads[i] > most) most = loads[i];
-    }
-    json_decref(times);
-    for (size_t i = 0; most > 0 && i < graph->nodes.count; i++)
-        loads[i] /= most;
+    uint64_t most = 1;
+    double *loads = ARENA_ARRAY(arena, double, node_count + 1);
+    for (size_t s = 0; s < report->stages.count; s++)
+        if (report->stages.items[s].execute_cycles > most)
+            most = report->stages.items[s].execute_cycles;
+    for (size_t n = 0; n < node_count; n++)
+        if (stage_of[n] != GRAPH_NONE)
+            loads[n] = (double)report->stages.items[stage_of[n]].execute_cycles / (double)most;
     return loads;
 }

@@ -59,12 +59,14 @@ struct run_report {
 const char *run_cause_name(enum run_cause cause);
 /* Strings live in `arena`. NULL: the file cannot be read, or is no report; *reason says why. */
 const struct run_report *run_report_read(struct arena *arena, const char *path, const char **reason);
-/* By node, its share of the busiest one's time, 0 to 1. The time of a stage of several nodes counts for each of them. */
+/* By node, its stage; GRAPH_NONE: it has none. NULL: a stage has a kernel that the graph does not have, *unknown: it is the
+ * report of another program. */
+const uint32_t *run_report_stages(struct arena *arena, const struct run_report *report,
+                                  const struct graph *graph, const char **unknown);
+/* By node, its share of the busiest one's time, 0 to 1. The time of a stage of several nodes counts for each of them.
+ * `stage_of`: by node; GRAPH_NONE: none. */
 const double *run_report_loads(struct arena *arena, const struct run_report *report,
-                               const struct graph *graph);
-/* A kernel that the graph does not have: then it is the report of another program. NULL: there is none. */
-const char *run_report_unknown(struct arena *arena, const struct run_report *report,
-                               const struct graph *graph);
+                               const uint32_t *stage_of, size_t node_count);
 
 /* ---- timelines ---- */
 

@@ -92,7 +92,7 @@ function showTime() {
 // ---- what there is ----
 
 function showTables() {
-    table('rates', [['kernel'], ['definition'], ['line', 'n'], ['firings of an iteration', 'n'], ['cycles of a firing', 'n'], ['inputs'], ['outputs']],
+    table('rates', [['kernel'], ['definition'], ['line', 'n'], ['firings of an iteration', 'n'], ['cycles of a firing', 'n'], ['inputs', 'why'], ['outputs', 'why']],
         data.nodes.map(n => {
             const ends = list => list.map(e => `${e[0]}: ${data.texts[e[1]]}, '${data.buffers[e[2]][BUFFER.name]}'`).join('; ');
             const row = [n[NODE.name], data.texts[n[NODE.kernel]], n[NODE.line] || '', n[NODE.firings] || '', n[NODE.cost] || '', ends(n[NODE.inputs]),
@@ -103,8 +103,8 @@ function showTables() {
     table('depths', [['buffer'], ['type'], [''], ['depth', 'n'], ['at least', 'n'], ['bytes', 'n'], ['most in the run', 'n'], ['packets', 'n'], ['why', 'why']],
         data.buffers.map(b => {
             const run = b[BUFFER.run] >= 0;
-            const row = [b[BUFFER.name], data.texts[b[BUFFER.type]], ['', 'in-port', 'out-port'][b[BUFFER.kind]], count(b[BUFFER.depth]),
-                b[BUFFER.least] || '', b[BUFFER.kind] ? '' : count(b[BUFFER.bytes]), run ? count(b[BUFFER.high]) : 'inside a stage',
+            const row = [b[BUFFER.name], data.texts[b[BUFFER.type]], ['', 'in-port', 'out-port'][b[BUFFER.kind]], run ? count(b[BUFFER.depth]) : '',
+                b[BUFFER.least] || '', b[BUFFER.kind] || !run ? '' : count(b[BUFFER.bytes]), run ? count(b[BUFFER.high]) : 'inside a stage',
                 run ? count(b[BUFFER.packets]) : '', data.texts[b[BUFFER.why]]];
             row.key = 'bundle:' + b[BUFFER.bundle];
             return row;
