@@ -69,7 +69,7 @@ const char *name_fold(struct arena *arena, const char *first, const char *last)
 }
 
 /* Reads "2..5" and moves past it; false: it is not there. */
-static bool read_range(const char **text, uint64_t *from, uint64_t *to)
+static bool read_index_range(const char **text, uint64_t *from, uint64_t *to)
 {
     const char *at = *text;
     if (!read_index(&at, from) || strncmp(at, "..", 2) != 0) return false;
@@ -85,7 +85,7 @@ uint64_t name_unfold_count(const char *folded)
     while (*folded != '\0') {
         bool opens = *folded == '[' || *folded == '#';
         folded++;
-        if (opens && read_range(&folded, &from, &to)) return to - from + 1;
+        if (opens && read_index_range(&folded, &from, &to)) return to - from + 1;
     }
     return 1;
 }
@@ -98,7 +98,7 @@ const char *name_unfold(struct arena *arena, const char *folded, uint64_t index)
         bool opens = *folded == '[' || *folded == '#';
         uint64_t first, last;
         *to++ = *folded++;
-        if (opens && read_range(&folded, &first, &last))
+        if (opens && read_index_range(&folded, &first, &last))
             to += sprintf(to, "%" PRIu64, first + index);
     }
     return name;

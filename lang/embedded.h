@@ -25,6 +25,7 @@ extern const struct embedded_file embedded_topic_files[];  /* "rates", as `pipec
 /* The resident scheduler as PTX; its size is 0 if clang was not there to compile it. */
 extern const struct embedded_file embedded_resident_files[];
 extern const struct embedded_file embedded_start_files[]; /* "sound", as `pipec new` names it */
-extern const struct embedded_file embedded_page_files[];  /* "report.js": of the page of `pipec report` */
+extern const struct embedded_file
+    embedded_page_files[]; /* "report.js": of the page of `pipec report` */
 
 #endif

@@ -59,7 +59,7 @@ static const char *take_report_option(void *data, struct arena *arena, int optio
     return NULL;
 }
 
-static int refuse_file(const char *path, const char *reason)
+static int refuse_run_file(const char *path, const char *reason)
 {
     fprintf(stderr, "pipec: error: cannot read '%s': %s\n", path, reason);
     return EXIT_FILES;
@@ -83,14 +83,14 @@ static int report_of_passes(struct passes *passes, const struct request *request
     if (!passes_run(passes, PASS_SCHEDULE)) return EXIT_REFUSED;
     const uint32_t *stage_of = run_report_stages(cx->arena, report, passes->written, &unknown);
     if (stage_of == NULL)
-        return refuse_file(request->stats,
-                           arena_printf(cx->arena, "pipeline '%s' has no kernel '%s'",
-                                        passes->written->name, unknown));
+        return refuse_run_file(request->stats,
+                               arena_printf(cx->arena, "pipeline '%s' has no kernel '%s'",
+                                            passes->written->name, unknown));
     const struct run_timeline *timeline = NULL;
     if (request->trace != NULL) {
         uint32_t bins = report_page_bins(report);
         timeline = run_timeline_read(cx->arena, report, request->trace, bins, &reason);
-        if (timeline == NULL) return refuse_file(request->trace, reason);
+        if (timeline == NULL) return refuse_run_file(request->trace, reason);
     }
     struct verdict verdict = passes_verdict(passes);
     struct inspection inspection = inspect_graph(cx, passes->written, &verdict, passes->fusion,
@@ -114,7 +114,7 @@ static int report_of_file(struct compile *cx, const struct command_line *line,
     int status = input_read(cx, line->inputs[0], &source);
     if (status != EXIT_DONE) return status;
     const struct run_report *report = run_report_read(cx->arena, request->stats, &reason);
-    if (report == NULL) return refuse_file(request->stats, reason);
+    if (report == NULL) return refuse_run_file(request->stats, reason);
     status = device_load(cx, line->device_given ? line->device : report->device, device);
     if (status != EXIT_DONE) return status;
     cx->device = device;

@@ -72,7 +72,7 @@ void svg_put_text(const struct drawing *d, int x, int y, const char *kind, const
     fputs("</text>\n", d->to);
 }
 
-static const char *range_text(struct arena *arena, uint64_t least, uint64_t most)
+static const char *numbers_text(struct arena *arena, uint64_t least, uint64_t most)
 {
     if (least == most) return arena_printf(arena, "%" PRIu64, most);
     return arena_printf(arena, "%" PRIu64 "..%" PRIu64, least, most);
@@ -90,10 +90,10 @@ const char *svg_bundle_text(const struct drawing *d, uint32_t bundle)
         text = arena_printf(d->arena, "%" PRIu64, d->look->depths[of->buffer]);
     else if (of->depth_most > 0) /* a program that is refused has no depths yet */
         text = arena_printf(d->arena, "%s%s", settled ? "" : "\u2265 ",
-                            range_text(d->arena, of->depth_least, of->depth_most));
+                            numbers_text(d->arena, of->depth_least, of->depth_most));
     if (of->init_most > 0)
         text = arena_printf(d->arena, "%s%sinit %s", text, *text != '\0' ? ", " : "",
-                            range_text(d->arena, of->init_least, of->init_most));
+                            numbers_text(d->arena, of->init_least, of->init_most));
     uint64_t slack = d->cycles.slack[of->buffer];
     if (of->buffers == 1 && slack != SLACK_UNKNOWN)
         text = arena_printf(d->arena, "%s, slack %" PRIu64, text, slack);
@@ -206,7 +206,8 @@ static void put_outer(const struct drawing *d, const struct picture_box *box,
             buffer->outer == GRAPH_OUTER_IN ? "in" : "out");
     svg_put_escaped(d->to, type_text(d->arena, buffer->type));
     fprintf(d->to, "</title><path class=\"outer\" d=\"M%d %dh%dl%d %dl%d %dh%dz\"/>\n", x, y,
-            box->width - POINT, POINT, box->height / 2, -POINT, box->height / 2, POINT - box->width);
+            box->width - POINT, POINT, box->height / 2, -POINT, box->height / 2,
+            POINT - box->width);
     svg_put_text(d, x + (box->width - POINT) / 2 + 2, y + 17, "m", box->name);
     fputs(linked ? "</g></a>\n" : "</g>\n", d->to);
 }
@@ -282,14 +283,15 @@ static void put_legend(const struct drawing *d, int y)
     fputs("<g class=\"legend\">\n", d->to);
     x = put_sample(d, x, y, "<rect width=\"26\" height=\"14\" rx=\"3\" class=\"box\"/>", "kernel");
     x = put_sample(d, x, y, "<path class=\"outer\" d=\"M0 0h18l8 7l-8 7h-18z\"/>", "port");
-    x = put_sample(d, x, y,
-                   "<path class=\"buffer\" d=\"M0 7h19\"/><path class=\"tip\" d=\"M26 7l-8 -4v8z\"/>",
-                   "buffer, its depth in packets");
+    x = put_sample(
+        d, x, y, "<path class=\"buffer\" d=\"M0 7h19\"/><path class=\"tip\" d=\"M26 7l-8 -4v8z\"/>",
+        "buffer, its depth in packets");
     if (cycle)
-        x = put_sample(d, x, y,
-                       "<g class=\"cycle\"><path class=\"buffer\" d=\"M0 7h19\"/><path class=\"tip\" "
-                       "d=\"M26 7l-8 -4v8z\"/></g>",
-                       "on a cycle");
+        x = put_sample(
+            d, x, y,
+            "<g class=\"cycle\"><path class=\"buffer\" d=\"M0 7h19\"/><path class=\"tip\" "
+            "d=\"M26 7l-8 -4v8z\"/></g>",
+            "on a cycle");
     x = PICTURE_MARGIN, y += 22;
     if (kinds.pipeline)
         x = put_sample(d, x, y, "<rect width=\"26\" height=\"14\" rx=\"3\" class=\"inside\"/>",

@@ -15,13 +15,14 @@
 
 struct picture_look {
     const double *loads; /* by node, 0 to 1: how busy it was; or NULL */
-    const char *output;  /* the file that is written, from which links lead to sources; NULL: standard output */
+    const char *
+        output; /* the file that is written, from which links lead to sources; NULL: standard output */
     const uint64_t *depths; /* by buffer: what a run had, 0 where it is not known; or NULL */
-    bool unfolded;       /* arrays and chains are drawn element by element */
-    bool untitled;       /* lines have no titles: the page around says what they are */
+    bool unfolded;          /* arrays and chains are drawn element by element */
+    bool untitled;          /* lines have no titles: the page around says what they are */
 };
 
-struct svg_boxes { /* where nodes and buffers are in the picture */
+struct svg_boxes {          /* where nodes and buffers are in the picture */
     const uint32_t *shown;  /* by node: data-node of its box */
     const uint32_t *bundle; /* by buffer: data-bundle of its line */
 };

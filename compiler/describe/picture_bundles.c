@@ -57,8 +57,8 @@ static void show_arrays(const struct graph_node *node, size_t count, array_end *
 }
 
 /* Before there are bundles, `bundle` is NULL. */
-static void show_ports(struct arena *arena, const struct picture *picture, bool folds,
-                       struct shown_ports *ports)
+static void choose_shown_ports(struct arena *arena, const struct picture *picture, bool folds,
+                               struct shown_ports *ports)
 {
     for (size_t n = 0; n < picture->graph->nodes.count; n++) {
         const struct graph_node *node = &picture->graph->nodes.items[n];
@@ -169,8 +169,7 @@ static int compare_buffers(const void *a, const void *b, void *data)
     if (buffer_x->outer != buffer_y->outer) return buffer_x->outer < buffer_y->outer ? -1 : 1;
     int order = compare_ends(&ends_x->from, &ends_y->from);
     if (order != 0) return order;
-    if (ends_x->to.count != ends_y->to.count)
-        return ends_x->to.count < ends_y->to.count ? -1 : 1;
+    if (ends_x->to.count != ends_y->to.count) return ends_x->to.count < ends_y->to.count ? -1 : 1;
     for (size_t i = 0; i < ends_x->to.count && order == 0; i++)
         order = compare_ends(&ends_x->to.items[i], &ends_y->to.items[i]);
     if (order == 0 && buffer_x->outer != GRAPH_INNER)
@@ -196,7 +195,8 @@ static void add_to_bundle(struct picture_bundle *bundle, const struct graph_buff
 }
 
 /* By buffer: the first one of its bundle. */
-static const uint32_t *find_first_buffers(struct arena *arena, struct bundling *bundling, bool folds)
+static const uint32_t *find_first_buffers(struct arena *arena, struct bundling *bundling,
+                                          bool folds)
 {
     uint32_t count = (uint32_t)bundling->graph->buffers.count;
     uint32_t *sorted = ARENA_ARRAY(arena, uint32_t, (size_t)count + 1);
@@ -225,7 +225,8 @@ static void number_bundles(struct arena *arena, struct picture *picture,
     picture->bundle = ARENA_ARRAY(arena, uint32_t, (size_t)count + 1);
     picture->bundles.count = bundles->ends.count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        picture->bundle[i] = first[i] == i ? (uint32_t)picture->bundles.count : picture->bundle[first[i]];
+        picture->bundle[i] =
+            first[i] == i ? (uint32_t)picture->bundles.count : picture->bundle[first[i]];
         if (first[i] == i) {
             vec_push(arena, &picture->bundles, (struct picture_bundle){.buffer = i});
             vec_push(arena, &bundles->ends, bundling.ends[i]);
@@ -240,11 +241,11 @@ struct picture_bundles picture_bundles_make(struct arena *arena, struct picture 
     struct picture_bundles bundles = {0};
     picture->shown = fold->shown;
     number_ports(arena, picture->graph, &bundles.ports);
-    show_ports(arena, picture, folds, &bundles.ports);
+    choose_shown_ports(arena, picture, folds, &bundles.ports);
     number_bundles(arena, picture, fold, &bundles, folds);
     if (!folds) return bundles;
     /* An array of ports whose buffers are several bundles is shown port by port. */
-    show_ports(arena, picture, folds, &bundles.ports);
+    choose_shown_ports(arena, picture, folds, &bundles.ports);
     number_bundles(arena, picture, fold, &bundles, folds);
     return bundles;
 }

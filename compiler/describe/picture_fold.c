@@ -46,7 +46,8 @@ static bool is_same_array(const struct graph *graph, const struct fold_item *a,
 
 /* ---- alike ---- */
 
-static const struct graph_buffer *input_buffer(const struct graph *graph, uint32_t node, size_t input)
+static const struct graph_buffer *input_buffer(const struct graph *graph, uint32_t node,
+                                               size_t input)
 {
     return &graph->buffers.items[graph->nodes.items[node].inputs.items[input].buffer];
 }
@@ -74,8 +75,7 @@ static bool are_nodes_alike(const struct graph *graph, const struct fold_item *a
     if (x->kernel != y->kernel || x->inputs.count != y->inputs.count ||
         x->outputs.count != y->outputs.count)
         return false;
-    if (a->is_pipeline &&
-        strcmp(x->name + a->from + a->length, y->name + b->from + b->length) != 0)
+    if (a->is_pipeline && strcmp(x->name + a->from + a->length, y->name + b->from + b->length) != 0)
         return false;
     for (size_t i = 0; i < x->inputs.count; i++)
         if (!is_fed_alike(a, input_buffer(graph, a->begin + offset, i), b,
@@ -140,8 +140,8 @@ typedef bool item_test(const struct graph *graph, const struct fold_item *a,
                        const struct fold_item *b);
 
 /* The number of items from `first` on, each of which passes the test with the one before and is like the first. */
-static uint32_t count_members(const struct graph *graph, const struct fold_item *first, uint32_t end,
-                              unsigned level, item_test *test)
+static uint32_t count_members(const struct graph *graph, const struct fold_item *first,
+                              uint32_t end, unsigned level, item_test *test)
 {
     struct fold_item before = *first;
     uint32_t members = 1;
@@ -155,8 +155,8 @@ static uint32_t count_members(const struct graph *graph, const struct fold_item 
 }
 
 /* `irregular_end`: items before that node belong to an array that cannot be folded. */
-static struct fold_group find_group(const struct graph *graph, const struct fold_item *first,
-                                    uint32_t end, unsigned level, uint32_t *irregular_end)
+static struct fold_group find_fold_group(const struct graph *graph, const struct fold_item *first,
+                                         uint32_t end, unsigned level, uint32_t *irregular_end)
 {
     struct fold_group group = {.first = *first};
     if (first->begin >= *irregular_end) {
@@ -186,7 +186,8 @@ static void add_group(struct folding *f, struct fold_group group)
     uint32_t last = group.first.begin + size * (group.members - 1);
     const char *name = f->graph->nodes.items[last].name + group.first.from;
     const char *dot = group.first.is_pipeline ? strchr(name, '.') : NULL;
-    group.last_name = arena_string(f->arena, name, dot != NULL ? (size_t)(dot - name) : strlen(name));
+    group.last_name =
+        arena_string(f->arena, name, dot != NULL ? (size_t)(dot - name) : strlen(name));
     for (uint32_t i = size; i < size * group.members; i++)
         f->fold.shown[group.first.begin + i] = group.first.begin + i % size;
     for (uint32_t i = size; i < size * group.members; i++)
@@ -202,7 +203,7 @@ static void fold_nodes(struct folding *f, uint32_t begin, uint32_t end, size_t f
     uint32_t irregular_end = 0;
     while (begin < end) {
         struct fold_item item = fold_item_at(f->graph, begin, end, from, level);
-        struct fold_group group = find_group(f->graph, &item, end, level, &irregular_end);
+        struct fold_group group = find_fold_group(f->graph, &item, end, level, &irregular_end);
         if (group.members > 1) add_group(f, group);
         if (item.is_pipeline)
             fold_nodes(f, item.begin, item.end, from + item.length + 1, level + 1);

@@ -34,7 +34,8 @@ struct fold_group {
 
 struct picture_fold {
     uint32_t *shown; /* by node: the node that stands for it */
-    uint32_t *member_of; /* by node of a member after the first: the group, + 1; 0: none. Of several groups, the outermost */
+    uint32_t *
+        member_of; /* by node of a member after the first: the group, + 1; 0: none. Of several groups, the outermost */
     VEC(struct fold_group) groups;
     uint32_t *first_group; /* by node, + 1; 0: none */
 };

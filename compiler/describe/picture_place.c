@@ -73,11 +73,9 @@ static void size_pipeline(struct picture_box *box)
     for (size_t i = 0; i < box->inside->real_boxes; i++)
         if (is_sink(&box->inside->boxes.items[i])) box->inside->boxes.items[i].x = box->width;
     for (size_t i = 0; i < box->ins.count; i++)
-        box->ins.items[i].y =
-            PICTURE_TITLE + box->inside->boxes.items[box->ins.items[i].port].y;
+        box->ins.items[i].y = PICTURE_TITLE + box->inside->boxes.items[box->ins.items[i].port].y;
     for (size_t o = 0; o < box->outs.count; o++)
-        box->outs.items[o].y =
-            PICTURE_TITLE + box->inside->boxes.items[box->outs.items[o].port].y;
+        box->outs.items[o].y = PICTURE_TITLE + box->inside->boxes.items[box->outs.items[o].port].y;
 }
 
 static void size_box(struct picture_box *box)
@@ -101,7 +99,7 @@ struct arrow { /* of a net, between two boxes */
 };
 
 struct arrows {
-    VEC(struct arrow) items; /* in order of nets and their ends */
+    VEC(struct arrow) items;   /* in order of nets and their ends */
     uint32_t *first, *leaving; /* by box: those that leave it */
 };
 
@@ -128,12 +126,13 @@ static struct arrows list_arrows(struct arena *arena, const struct picture_level
 struct walk { /* depth first, without recursion */
     unsigned char *state;
     uint32_t *stack, *next;
-    uint32_t *finished; /* boxes in the order in which they are left: a reader stands before its writer */
+    uint32_t *
+        finished; /* boxes in the order in which they are left: a reader stands before its writer */
     uint32_t finished_count;
 };
 
 /* An arrow to a box on the way to it goes back. */
-static void walk_from(struct walk *walk, struct arrows *arrows, uint32_t root)
+static void walk_from_box(struct walk *walk, struct arrows *arrows, uint32_t root)
 {
     enum { NEW, OPEN, DONE };
     size_t depth = 0;
@@ -167,9 +166,9 @@ static struct walk walk_boxes(struct arena *arena, const struct picture_level *l
                         .next = ARENA_ARRAY(arena, uint32_t, count + 1),
                         .finished = ARENA_ARRAY(arena, uint32_t, count + 1)};
     for (uint32_t root = 0; root < count; root++)
-        if (level->boxes.items[root].is_source) walk_from(&walk, arrows, root);
+        if (level->boxes.items[root].is_source) walk_from_box(&walk, arrows, root);
     for (uint32_t root = 0; root < count; root++)
-        walk_from(&walk, arrows, root);
+        walk_from_box(&walk, arrows, root);
     return walk;
 }
 
@@ -197,8 +196,11 @@ static uint32_t assign_layers(struct picture_level *level, const struct walk *wa
 static uint32_t add_bend(struct arena *arena, struct picture_level *level, uint32_t layer)
 {
     vec_push(arena, &level->boxes,
-             (struct picture_box){.kind = PICTURE_BORDER, .height = 6, .node = GRAPH_NONE,
-                                  .bundle = PICTURE_NONE, .layer = layer});
+             (struct picture_box){.kind = PICTURE_BORDER,
+                                  .height = 6,
+                                  .node = GRAPH_NONE,
+                                  .bundle = PICTURE_NONE,
+                                  .layer = layer});
     return (uint32_t)level->boxes.count - 1;
 }
 
@@ -254,8 +256,7 @@ static void add_links(struct arena *arena, const struct picture_level *level, st
     links->next = ARENA_ARRAY(arena, uint32_t, links->items.count + 1);
     links->first = ARENA_ARRAY(arena, uint32_t, (size_t)layers + 1);
     for (uint32_t i = 0; i < links->items.count; i++) {
-        uint32_t *first =
-            &links->first[level->boxes.items[links->items.items[i].from.box].layer];
+        uint32_t *first = &links->first[level->boxes.items[links->items.items[i].from.box].layer];
         links->next[i] = *first;
         *first = i + 1;
     }

@@ -44,7 +44,7 @@ static uint64_t number_text(struct page *page, const char *text)
 }
 
 /* A number, or -1 for GRAPH_NONE. */
-static void put_place(struct page *page, uint32_t number)
+static void put_number_or_none(struct page *page, uint32_t number)
 {
     if (number != GRAPH_NONE)
         json_number(&page->json, NULL, number);
@@ -101,7 +101,7 @@ static void put_node_row(struct page *page, uint32_t number)
     json_number(json, NULL, page->boxes.shown[number]);
     json_number(json, NULL, inspected->repetitions);
     json_number(json, NULL, inspected->cost_cycles);
-    put_place(page, page->subject->stage_of[number]);
+    put_number_or_none(page, page->subject->stage_of[number]);
     json_begin(json, NULL, '[');
     for (size_t i = 0; i < node->inputs.count; i++) {
         const struct graph_input *in = &node->inputs.items[i];
@@ -135,7 +135,7 @@ static void put_report_buffer(struct page *page, uint32_t number)
     json_number(json, NULL, bytes);
     json_number(json, NULL, number_text(page, buffer->depth_reason));
     json_number(json, NULL, page->boxes.bundle[number]);
-    put_place(page, place != NULL ? (uint32_t)json_integer_value(place) : GRAPH_NONE);
+    put_number_or_none(page, place != NULL ? (uint32_t)json_integer_value(place) : GRAPH_NONE);
     json_number(json, NULL, run != NULL ? run->packets : 0);
     json_number(json, NULL, run != NULL ? run->high_water_packets : 0);
     json_end(json, ']');
@@ -157,7 +157,7 @@ static const char *with_reason(struct page *page, const char *what, const char *
     return reason != NULL ? arena_printf(page->arena, "%s: %s", what, reason) : what;
 }
 
-/* What a function prints, without the last line feed. */
+/* The text that a function has printed, without the last line feed. */
 static const char *end_printed(struct page *page, struct memory_text *text)
 {
     size_t size;
@@ -209,8 +209,8 @@ static void put_facts(struct page *page)
 
 /* ---- the run ---- */
 
-/* What limits the run, as piperun --stats says. */
-static const char *limit_text(struct page *page)
+/* The limit of the run, as piperun --stats says it. */
+static const char *bottleneck_text(struct page *page)
 {
     static const struct {
         const char *limit, *text;
@@ -229,10 +229,11 @@ static const char *limit_text(struct page *page)
                       ? 100.0 * (double)run->limit_busy_cycles / (double)run->total_cycles
                       : 0;
     if (strcmp(run->limit, "dependencies") == 0)
-        return arena_printf(page->arena,
-                            "limited by no resource: stages wait for each other; '%s' is busy longest, "
-                            "%.1f%% of the time",
-                            run->limit_stage, busy);
+        return arena_printf(
+            page->arena,
+            "limited by no resource: stages wait for each other; '%s' is busy longest, "
+            "%.1f%% of the time",
+            run->limit_stage, busy);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (strcmp(run->limit, words[i].limit) != 0) continue;
         if (run->limit_stage[0] == '\0')
@@ -263,7 +264,7 @@ static void put_stage_row(struct page *page, const struct run_stage *stage)
     json_end(json, ']');
 }
 
-static void put_queues(struct page *page)
+static void put_run_queues(struct page *page)
 {
     const struct run_report *report = page->subject->report;
     json_begin(&page->json, "queues", '[');
@@ -340,7 +341,7 @@ static void put_data(struct page *page)
     for (size_t s = 0; s < subject->report->stages.count; s++)
         put_stage_row(page, &subject->report->stages.items[s]);
     json_end(json, ']');
-    put_queues(page);
+    put_run_queues(page);
     put_timeline(page);
     json_begin(json, "texts", '[');
     for (size_t t = 0; t < page->texts.count; t++)
@@ -377,7 +378,7 @@ static void put_page_file(FILE *to, const char *name)
         if (strcmp(file->name, name) == 0) fwrite(file->bytes, 1, file->size, to);
 }
 
-static void put_head(FILE *to, struct page *page)
+static void put_page_head(FILE *to, struct page *page)
 {
     const struct run_report *run = page->subject->report;
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
@@ -394,7 +395,7 @@ static void put_head(FILE *to, struct page *page)
     fputs(" on ", to);
     svg_put_escaped(to, run->device);
     fputs("</h1>\n<p class=\"limit\">", to);
-    svg_put_escaped(to, limit_text(page));
+    svg_put_escaped(to, bottleneck_text(page));
     double hertz = run->clock_hz > 0 ? (double)run->clock_hz : 1e9;
     fprintf(to,
             "</p>\n<p class=\"soft\">%s %" PRIu64 " %s, %.6g ms; %" PRIu64 " launches, %zu kernels "
@@ -406,7 +407,8 @@ static void put_head(FILE *to, struct page *page)
     const struct run_timeline *timeline = page->subject->timeline;
     if (timeline != NULL && timeline->omitted_events > 0)
         fprintf(to,
-                "<p>The timeline has no events after cycle %" PRIu64 ": a larger --trace-limit keeps "
+                "<p>The timeline has no events after cycle %" PRIu64
+                ": a larger --trace-limit keeps "
                 "more.</p>\n",
                 timeline->complete_cycles);
     fputs("<noscript><p>The tables and the slider need JavaScript; the picture does "
@@ -421,17 +423,16 @@ static const uint64_t *depths_of_run(struct page *page)
     for (uint32_t b = 0; b < inspection->buffer_count; b++) {
         json_t *place = json_object_get(page->run_buffers, inspection->buffers[b].name);
         if (place != NULL)
-            depths[b] = page->subject->report->buffers.items[json_integer_value(place)].depth_packets;
+            depths[b] =
+                page->subject->report->buffers.items[json_integer_value(place)].depth_packets;
     }
     return depths;
 }
 
-static void put_body(FILE *to, struct page *page)
+static void put_page_body(FILE *to, struct page *page)
 {
     struct picture_look look = {
-        .output = page->subject->output,
-        .depths = depths_of_run(page),
-        .untitled = true};
+        .output = page->subject->output, .depths = depths_of_run(page), .untitled = true};
     fputs("<section id=\"time\"><button id=\"play\">play</button><input type=\"range\" "
           "id=\"slider\" min=\"0\" max=\"0\" value=\"0\" aria-label=\"time\"><output "
           "id=\"now\"></output></section>\n<section><h2>Topology</h2><p class=\"soft\">Colour: "
@@ -459,8 +460,8 @@ void report_page(FILE *to, const struct report_subject *subject)
 {
     struct page page = {.arena = arena_create(), .subject = subject, .text_numbers = json_object()};
     number_run_buffers(&page);
-    put_head(to, &page);
-    put_body(to, &page);
+    put_page_head(to, &page);
+    put_page_body(to, &page);
     put_script_data(to, &page);
     fputs("<script>\n", to);
     put_page_file(to, "report.js");

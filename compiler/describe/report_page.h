@@ -24,7 +24,7 @@ struct report_subject {
     const struct graph *graph; /* as written; its plan is in the inspection */
     const struct inspection *inspection;
     const struct run_report *report;
-    const uint32_t *stage_of; /* of run_report_stages */
+    const uint32_t *stage_of;            /* of run_report_stages */
     const struct run_timeline *timeline; /* or NULL */
     const char *output;                  /* as in struct picture_look */
 };

@@ -9,9 +9,8 @@
 #include "base/file_open.h"
 #include "base/name_fold.h"
 
-static const char *const cause_names[CAUSE_COUNT] = {"packets",    "room",      "threshold",
-                                                     "units",      "completion", "scheduler",
-                                                     "ended",      "interrupted"};
+static const char *const cause_names[CAUSE_COUNT] = {
+    "packets", "room", "threshold", "units", "completion", "scheduler", "ended", "interrupted"};
 
 const char *run_cause_name(enum run_cause cause)
 {
@@ -20,13 +19,13 @@ const char *run_cause_name(enum run_cause cause)
 
 /* ---- values ---- */
 
-static uint64_t number_of(json_t *object, const char *key)
+static uint64_t report_number(json_t *object, const char *key)
 {
     json_int_t number = json_integer_value(json_object_get(object, key));
     return number > 0 ? (uint64_t)number : 0;
 }
 
-static const char *string_of(struct arena *arena, json_t *object, const char *key)
+static const char *report_string(struct arena *arena, json_t *object, const char *key)
 {
     json_t *value = json_object_get(object, key);
     const char *text = json_string_value(value);
@@ -42,11 +41,11 @@ static void read_waits(struct arena *arena, json_t *object, struct run_stage *st
     uint64_t most = 0;
     json_array_foreach(json_object_get(object, "waits"), i, wait)
     {
-        uint64_t cycles = number_of(wait, "cycles");
+        uint64_t cycles = report_number(wait, "cycles");
         if (cycles <= most) continue;
         most = cycles;
-        stage->wait_cause = string_of(arena, wait, "cause");
-        stage->wait_buffer = string_of(arena, wait, "buffer");
+        stage->wait_cause = report_string(arena, wait, "cause");
+        stage->wait_buffer = report_string(arena, wait, "buffer");
     }
 }
 
@@ -58,21 +57,21 @@ static void read_run_stages(struct arena *arena, json_t *stages, struct run_repo
     {
         json_t *stalls = json_object_get(object, "stalls");
         struct run_stage stage = {
-            .name = string_of(arena, object, "name"),
-            .kernel = string_of(arena, object, "kernel"),
-            .queue = number_of(object, "queue"),
-            .cu_count = number_of(object, "cu_count"),
-            .firings = number_of(object, "firings"),
-            .dispatches = number_of(object, "dispatches"),
-            .latency_most_cycles = number_of(object, "latency_most_cycles"),
-            .execute_cycles = number_of(object, "execute_cycles"),
-            .index_cycles = number_of(object, "index_cycles"),
-            .device_queue_cycles = number_of(object, "device_queue_cycles"),
-            .launch_cycles = number_of(object, "launch_cycles"),
-            .switch_cycles = number_of(object, "switch_cycles"),
+            .name = report_string(arena, object, "name"),
+            .kernel = report_string(arena, object, "kernel"),
+            .queue = report_number(object, "queue"),
+            .cu_count = report_number(object, "cu_count"),
+            .firings = report_number(object, "firings"),
+            .dispatches = report_number(object, "dispatches"),
+            .latency_most_cycles = report_number(object, "latency_most_cycles"),
+            .execute_cycles = report_number(object, "execute_cycles"),
+            .index_cycles = report_number(object, "index_cycles"),
+            .device_queue_cycles = report_number(object, "device_queue_cycles"),
+            .launch_cycles = report_number(object, "launch_cycles"),
+            .switch_cycles = report_number(object, "switch_cycles"),
         };
         for (int c = 0; c < CAUSE_COUNT; c++)
-            stage.stall_cycles[c] = number_of(stalls, cause_names[c]);
+            stage.stall_cycles[c] = report_number(stalls, cause_names[c]);
         read_waits(arena, object, &stage);
         vec_push(arena, &report->stages, stage);
     }
@@ -84,11 +83,12 @@ static void read_run_buffers(struct arena *arena, json_t *buffers, struct run_re
     json_t *object;
     json_array_foreach(buffers, i, object)
     {
-        struct run_buffer buffer = {.name = string_of(arena, object, "name"),
-                                    .depth_packets = number_of(object, "depth_packets"),
-                                    .packets = number_of(object, "packets"),
-                                    .high_water_packets = number_of(object, "high_water_packets"),
-                                    .width_bytes = number_of(object, "width_bytes")};
+        struct run_buffer buffer = {.name = report_string(arena, object, "name"),
+                                    .depth_packets = report_number(object, "depth_packets"),
+                                    .packets = report_number(object, "packets"),
+                                    .high_water_packets =
+                                        report_number(object, "high_water_packets"),
+                                    .width_bytes = report_number(object, "width_bytes")};
         vec_push(arena, &report->buffers, buffer);
     }
 }
@@ -99,9 +99,10 @@ static void read_run_queues(struct arena *arena, json_t *queues, struct run_repo
     json_t *object;
     json_array_foreach(queues, i, object)
     {
-        struct run_queue queue = {number_of(object, "queue"), number_of(object, "first_cu"),
-                                  number_of(object, "cu_count"), number_of(object, "launches"),
-                                  number_of(object, "busy_cycles")};
+        struct run_queue queue = {report_number(object, "queue"), report_number(object, "first_cu"),
+                                  report_number(object, "cu_count"),
+                                  report_number(object, "launches"),
+                                  report_number(object, "busy_cycles")};
         vec_push(arena, &report->queues, queue);
     }
 }
@@ -112,7 +113,8 @@ static void read_run_memory(struct arena *arena, json_t *memory, struct run_repo
     json_t *value;
     json_object_foreach(memory, key, value)
     {
-        struct run_memory part = {arena_string(arena, key, strlen(key)), number_of(memory, key)};
+        struct run_memory part = {arena_string(arena, key, strlen(key)),
+                                  report_number(memory, key)};
         vec_push(arena, &report->memory, part);
     }
 }
@@ -122,19 +124,19 @@ static struct run_report *read_parts(struct arena *arena, json_t *object)
     struct run_report *report = ARENA_NEW(arena, struct run_report);
     json_t *bottleneck = json_object_get(object, "bottleneck");
     *report = (struct run_report){
-        .pipeline = string_of(arena, object, "pipeline"),
-        .device = string_of(arena, object, "device"),
-        .isa = string_of(arena, object, "isa"),
-        .is_real_time = strcmp(string_of(arena, object, "time"), "real") == 0,
-        .clock_hz = number_of(object, "clock_hz"),
-        .total_cycles = number_of(object, "total_cycles"),
-        .scheduler_cycles = number_of(object, "scheduler_cycles"),
-        .dispatches = number_of(object, "dispatches"),
-        .suspensions = number_of(object, "suspensions"),
-        .limit = string_of(arena, bottleneck, "limit"),
-        .limit_stage = string_of(arena, bottleneck, "stage"),
-        .limit_busy_cycles = number_of(bottleneck, "busy_cycles"),
-        .limit_stage_cycles = number_of(bottleneck, "stage_cycles"),
+        .pipeline = report_string(arena, object, "pipeline"),
+        .device = report_string(arena, object, "device"),
+        .isa = report_string(arena, object, "isa"),
+        .is_real_time = strcmp(report_string(arena, object, "time"), "real") == 0,
+        .clock_hz = report_number(object, "clock_hz"),
+        .total_cycles = report_number(object, "total_cycles"),
+        .scheduler_cycles = report_number(object, "scheduler_cycles"),
+        .dispatches = report_number(object, "dispatches"),
+        .suspensions = report_number(object, "suspensions"),
+        .limit = report_string(arena, bottleneck, "limit"),
+        .limit_stage = report_string(arena, bottleneck, "stage"),
+        .limit_busy_cycles = report_number(bottleneck, "busy_cycles"),
+        .limit_stage_cycles = report_number(bottleneck, "stage_cycles"),
     };
     read_run_stages(arena, json_object_get(object, "stages"), report);
     read_run_buffers(arena, json_object_get(object, "buffers"), report);
@@ -165,8 +167,8 @@ const struct run_report *run_report_read(struct arena *arena, const char *path, 
 /* ---- stages of nodes ---- */
 
 /* A stage of several nodes has their names with '+' between them; names of alike nodes are folded. */
-static bool find_members(struct arena *arena, json_t *nodes, const char *name, uint32_t stage,
-                         uint32_t *stage_of)
+static bool find_stage_nodes(struct arena *arena, json_t *nodes, const char *name, uint32_t stage,
+                             uint32_t *stage_of)
 {
     while (*name != '\0') {
         size_t length = strcspn(name, "+");
@@ -194,7 +196,7 @@ const uint32_t *run_report_stages(struct arena *arena, const struct run_report *
         json_object_set_new(nodes, graph->nodes.items[n].name, json_integer((json_int_t)n));
     }
     for (size_t s = 0; s < report->stages.count && *unknown == NULL; s++)
-        if (!find_members(arena, nodes, report->stages.items[s].name, (uint32_t)s, stage_of))
+        if (!find_stage_nodes(arena, nodes, report->stages.items[s].name, (uint32_t)s, stage_of))
             *unknown = report->stages.items[s].name;
     json_decref(nodes);
     return *unknown == NULL ? stage_of : NULL;

@@ -58,7 +58,8 @@ struct run_report {
 /* The word of a cause in the file. */
 const char *run_cause_name(enum run_cause cause);
 /* Strings live in `arena`. NULL: the file cannot be read, or is no report; *reason says why. */
-const struct run_report *run_report_read(struct arena *arena, const char *path, const char **reason);
+const struct run_report *run_report_read(struct arena *arena, const char *path,
+                                         const char **reason);
 /* By node, its stage; GRAPH_NONE: it has none. NULL: a stage has a kernel that the graph does not have, *unknown: it is the
  * report of another program. */
 const uint32_t *run_report_stages(struct arena *arena, const struct run_report *report,
@@ -71,9 +72,9 @@ const double *run_report_loads(struct arena *arena, const struct run_report *rep
 /* ---- timelines ---- */
 
 struct run_timeline {
-    uint32_t bins;           /* parts of the time of the run, all equally long */
-    uint64_t *levels;        /* buffer x bins: the packets that it holds at the end of the part */
-    uint64_t *busy;          /* stage x bins: percent of the part in which a launch of it is executed */
+    uint32_t bins;    /* parts of the time of the run, all equally long */
+    uint64_t *levels; /* buffer x bins: the packets that it holds at the end of the part */
+    uint64_t *busy;   /* stage x bins: percent of the part in which a launch of it is executed */
     uint64_t events;
     uint64_t omitted_events; /* 0: the timeline is complete */
     uint64_t complete_cycles;

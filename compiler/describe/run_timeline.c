@@ -34,8 +34,7 @@ static uint32_t bin_of(const struct reading *r, double us)
 /* The packets in a buffer from then on. */
 static void take_counter(struct reading *r, json_t *event, double us)
 {
-    json_t *number =
-        json_object_get(r->buffers, json_string_value(json_object_get(event, "name")));
+    json_t *number = json_object_get(r->buffers, json_string_value(json_object_get(event, "name")));
     json_int_t packets =
         json_integer_value(json_object_get(json_object_get(event, "args"), "packets"));
     if (number == NULL || packets < 0) return;
@@ -113,7 +112,7 @@ static void take_line(struct reading *r, const char *line, size_t length)
 }
 
 /* False: *reason says why. */
-static bool read_lines(struct reading *r, gzFile file, const char **reason)
+static bool read_event_lines(struct reading *r, gzFile file, const char **reason)
 {
     static const char no_timeline[] = "it is no timeline of piperun --trace=FILE";
     char *line = malloc(LINE_BYTES_MAX);
@@ -160,10 +159,10 @@ static struct reading begin_reading(struct arena *arena, const struct run_report
     size_t buffers = report->buffers.count + 1, stages = report->stages.count + 1;
     double hertz = report->clock_hz > 0 ? (double)report->clock_hz : 1e9;
     r.timeline->bins = bins;
-    r.timeline->levels = ARENA_ARRAY(arena, uint64_t, buffers * bins);
-    r.timeline->busy = ARENA_ARRAY(arena, uint64_t, stages * bins);
-    r.written = ARENA_ARRAY(arena, unsigned char, buffers * bins);
-    r.busy_us = ARENA_ARRAY(arena, double, stages * bins);
+    r.timeline->levels = ARENA_ARRAY(arena, uint64_t, buffers *bins);
+    r.timeline->busy = ARENA_ARRAY(arena, uint64_t, stages *bins);
+    r.written = ARENA_ARRAY(arena, unsigned char, buffers *bins);
+    r.busy_us = ARENA_ARRAY(arena, double, stages *bins);
     r.bin_us = (double)(report->total_cycles > 0 ? report->total_cycles : 1) / hertz * 1e6 / bins;
     r.buffers = json_object();
     r.stages = json_object();
@@ -188,7 +187,7 @@ const struct run_timeline *run_timeline_read(struct arena *arena, const struct r
         arena_out_of_memory();
     }
     struct reading r = begin_reading(arena, report, bins);
-    bool whole = read_lines(&r, file, reason);
+    bool whole = read_event_lines(&r, file, reason);
     gzclose(file);
     if (whole) complete_bins(&r);
     json_decref(r.buffers);

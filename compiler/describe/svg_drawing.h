@@ -27,7 +27,7 @@ struct svg_place {
 };
 
 void svg_put_text(const struct drawing *d, int x, int y, const char *kind, const char *text);
-/* What stands where the line of a bundle begins: its depth and initial packets; "" of a port of the pipeline. */
+/* The text where the line of a bundle begins: its depth and initial packets; "" of a port of the pipeline. */
 const char *svg_bundle_text(const struct drawing *d, uint32_t bundle);
 /* Is one of its buffers on a cycle? */
 bool svg_is_on_cycle(const struct drawing *d, uint32_t bundle);

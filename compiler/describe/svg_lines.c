@@ -15,14 +15,15 @@ enum {
 
 /* ---- the order of lanes ---- */
 
-struct crossing { /* of a net, to a place that is not in the next column: it needs a lane below a row */
+struct
+    crossing { /* of a net, to a place that is not in the next column: it needs a lane below a row */
     uint32_t net;
     struct picture_end from;
-    uint32_t to_column;        /* the next one, in another row; of a line back: that of its end */
+    uint32_t to_column; /* the next one, in another row; of a line back: that of its end */
     const struct picture_end *back; /* NULL: to the next row */
-    int y;                     /* where the line begins */
-    uint32_t lane;             /* below the row of `from` */
-    uint32_t back_lane;        /* of a line to another row: below that row */
+    int y;                          /* where the line begins */
+    uint32_t lane;                  /* below the row of `from` */
+    uint32_t back_lane;             /* of a line to another row: below that row */
 };
 
 struct lines {
@@ -150,9 +151,8 @@ static void draw_polyline(struct lines *l, const struct svg_place *points, size_
         int radius = corner_radius(dx + dy, ex + ey);
         struct svg_place turn = {points[i].x - sign_of(dx) * radius,
                                  points[i].y - sign_of(dy) * radius};
-        fprintf(l->d->to, "l%d %dq%d %d %d %d", turn.x - at.x, turn.y - at.y,
-                points[i].x - turn.x, points[i].y - turn.y,
-                points[i].x + sign_of(ex) * radius - turn.x,
+        fprintf(l->d->to, "l%d %dq%d %d %d %d", turn.x - at.x, turn.y - at.y, points[i].x - turn.x,
+                points[i].y - turn.y, points[i].x + sign_of(ex) * radius - turn.x,
                 points[i].y + sign_of(ey) * radius - turn.y);
         at = (struct svg_place){points[i].x + sign_of(ex) * radius,
                                 points[i].y + sign_of(ey) * radius};
@@ -161,7 +161,7 @@ static void draw_polyline(struct lines *l, const struct svg_place *points, size_
     fprintf(l->d->to, "l%d %d", l->pen.x - at.x, l->pen.y - at.y);
 }
 
-/* Where the lines of a box part: behind the text at the beginning of each. */
+/* Where the lines of a box part: after the text at the beginning of each. */
 static int fork_x(const struct lines *l, uint32_t box)
 {
     uint32_t column = column_of(l, box);
@@ -217,9 +217,10 @@ static void put_to_next_row(struct lines *l, const struct picture_net *net, size
          i < net->lines.count && net->lines.items[i].from.box == crossing->from.box; i++) {
         const struct picture_end *end = &net->lines.items[i].to;
         int y = end_y(l, end);
-        struct svg_place points[] = {{from_x, crossing->y}, {right, crossing->y}, {right, low},
-                                     {left, low},           {left, y},            {line_end_x(l, end), y}};
-        if (i > first) points[3].y += CORNER; /* behind the corner of the first line */
+        struct svg_place points[] = {
+            {from_x, crossing->y},  {right, crossing->y}, {right, low}, {left, low}, {left, y},
+            {line_end_x(l, end), y}};
+        if (i > first) points[3].y += CORNER; /* past the corner of the first line */
         size_t begin = i == first ? 0 : 3;
         move_pen(l, points[begin]);
         draw_polyline(l, points + begin, 6 - begin);
@@ -230,7 +231,8 @@ static void put_to_next_row(struct lines *l, const struct picture_net *net, size
  * row. */
 static void put_back_line(struct lines *l, const struct crossing *crossing)
 {
-    uint32_t row = row_of(l, crossing->from.box), to_row = l->level->columns->row[crossing->to_column];
+    uint32_t row = row_of(l, crossing->from.box),
+             to_row = l->level->columns->row[crossing->to_column];
     int right = lane_down_x(l, crossing->from.box, crossing->lane % GAP_LANES);
     int low = lane_y(l, row, crossing->lane), y = end_y(l, crossing->back);
     int up = lane_up_x(l, crossing->to_column, crossing->lane % GAP_LANES);
@@ -239,13 +241,13 @@ static void put_back_line(struct lines *l, const struct crossing *crossing)
     int begin = fork_x(l, crossing->from.box);
     move_pen(l, (struct svg_place){begin, crossing->y});
     if (row == to_row) {
-        struct svg_place points[] = {{begin, crossing->y}, {right, crossing->y}, {right, low},
-                                     {up, low},            {up, y},              {end, y}};
+        struct svg_place points[] = {
+            {begin, crossing->y}, {right, crossing->y}, {right, low}, {up, low}, {up, y}, {end, y}};
         draw_polyline(l, points, 6);
     } else {
-        struct svg_place points[] = {{begin, crossing->y}, {right, crossing->y}, {right, low},
-                                     {margin, low},        {margin, under},      {up, under},
-                                     {up, y},              {end, y}};
+        struct svg_place points[] = {
+            {begin, crossing->y}, {right, crossing->y}, {right, low}, {margin, low},
+            {margin, under},      {up, under},          {up, y},      {end, y}};
         draw_polyline(l, points, 8);
     }
 }
@@ -290,8 +292,8 @@ static void put_net_title(const struct drawing *d, uint32_t bundle)
     const struct graph_buffer *buffer = &d->graph->buffers.items[of->buffer];
     const char *text = svg_bundle_text(d, bundle);
     fputs("<title>", d->to);
-    svg_put_escaped(d->to, arena_printf(d->arena, "%s: %s", buffer->name,
-                                        type_text(d->arena, buffer->type)));
+    svg_put_escaped(
+        d->to, arena_printf(d->arena, "%s: %s", buffer->name, type_text(d->arena, buffer->type)));
     if (of->buffers > 1) fprintf(d->to, ", and %" PRIu32 " like it", of->buffers - 1);
     if (text[0] != '\0') {
         fputs(", depth ", d->to);
@@ -309,7 +311,8 @@ static void put_net_label(const struct lines *l, const struct picture_net *net)
     const struct picture_box *from = &l->level->boxes.items[net->from.box];
     const char *text = svg_bundle_text(l->d, net->bundle);
     int sheets = from->members > 1 ? 2 * PICTURE_SHEET : 0;
-    if (from->kind != PICTURE_KERNEL || text[0] == '\0') return; /* it stands at the kernel that writes */
+    if (from->kind != PICTURE_KERNEL || text[0] == '\0')
+        return; /* it stands at the kernel that writes */
     fprintf(l->d->to, "<text x=\"%d\" y=\"%d\" class=\"%s\" data-bundle=\"%" PRIu32 "\">",
             l->origin.x + from->x + from->width + sheets + LABEL_INDENT,
             start_y(l, &net->from) - LABEL_LIFT, svg_is_on_cycle(l->d, net->bundle) ? "d s" : "d",
@@ -335,8 +338,10 @@ static size_t put_net(struct lines *l, const struct picture_net *net,
         fprintf(to, "M%d %dl-8-4v8z", l->tips.items[i].x, l->tips.items[i].y);
     if (l->tips.count > 0) fputs("\"/>", to);
     for (size_t i = 0; i < l->forks.count; i++)
-        fprintf(to, "<circle class=\"tip\" cx=\"%d\" cy=\"%d\" r=\"2.5\"/>", l->forks.items[i].x,
-                l->forks.items[i].y);
+        fprintf(to,
+                "<rect class=\"tip\" x=\"%d.5\" y=\"%d.5\" width=\"5\" height=\"5\" "
+                "rx=\"2.5\"/>",
+                l->forks.items[i].x - 3, l->forks.items[i].y - 3);
     fputs("</g>\n", to);
     return used;
 }

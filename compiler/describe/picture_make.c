@@ -11,7 +11,7 @@
 
 /* ---- texts ---- */
 
-static const char *take_text(struct arena *arena, struct memory_text *text)
+static const char *keep_port_text(struct arena *arena, struct memory_text *text)
 {
     size_t size;
     char *bytes = memory_text_end(text, &size);
@@ -22,7 +22,7 @@ static const char *take_text(struct arena *arena, struct memory_text *text)
 }
 
 /* "x", or "x[0..9]" of an array that is shown as one. */
-static const char *port_name(struct arena *arena, const char *first, uint32_t count)
+static const char *shown_port_name(struct arena *arena, const char *first, uint32_t count)
 {
     const char *open = strrchr(first, '[');
     if (count < 2 || open == NULL) return first;
@@ -34,9 +34,9 @@ static const char *input_text(struct arena *arena, const struct graph_node *node
 {
     struct memory_text text;
     if (!memory_text_begin(&text)) arena_out_of_memory();
-    fprintf(text.file, "%s ", port_name(arena, node->inputs.items[input].port, count));
+    fprintf(text.file, "%s ", shown_port_name(arena, node->inputs.items[input].port, count));
     graph_print_in_rates(text.file, node, &node->inputs.items[input]);
-    return take_text(arena, &text);
+    return keep_port_text(arena, &text);
 }
 
 static const char *output_text(struct arena *arena, const struct graph_node *node, uint32_t output,
@@ -45,8 +45,8 @@ static const char *output_text(struct arena *arena, const struct graph_node *nod
     struct memory_text text;
     if (!memory_text_begin(&text)) arena_out_of_memory();
     graph_print_out_rates(text.file, node, &node->outputs.items[output]);
-    fprintf(text.file, " %s", port_name(arena, node->outputs.items[output].port, count));
-    return take_text(arena, &text);
+    fprintf(text.file, " %s", shown_port_name(arena, node->outputs.items[output].port, count));
+    return keep_port_text(arena, &text);
 }
 
 /* "eq[0..9]" of eq[0] and eq[9], "k .. k#7" of other names. */
@@ -91,9 +91,9 @@ static void name_box(struct making *m, struct picture_box *box, const struct fol
     if (group == NULL) return;
     box->name = group_name(m->arena, name, group->last_name, group->members);
     box->members = group->members;
-    box->detail = arena_printf(m->arena, "%s%u%s%s", group->is_chain ? "chain of " : "",
-                               group->members, kind != NULL ? " \303\227 " : " pipelines",
-                               kind != NULL ? kind : "");
+    box->detail =
+        arena_printf(m->arena, "%s%u%s%s", group->is_chain ? "chain of " : "", group->members,
+                     kind != NULL ? " \303\227 " : " pipelines", kind != NULL ? kind : "");
 }
 
 /* Fills, by port of the node, the port of the box. */
@@ -125,8 +125,8 @@ static void show_outputs(struct making *m, struct picture_box *box, uint32_t *pl
     }
 }
 
-static void add_kernel(struct making *m, struct picture_level *level, const struct fold_item *item,
-                       touch_list *touches)
+static void add_kernel_box(struct making *m, struct picture_level *level,
+                           const struct fold_item *item, touch_list *touches)
 {
     const struct graph_node *node = &m->picture->graph->nodes.items[item->begin];
     struct picture_box box = {.kind = PICTURE_KERNEL, .node = item->begin, .bundle = PICTURE_NONE};
@@ -201,11 +201,10 @@ static void add_nets(struct making *m, struct picture_level *level, const touch_
 static struct picture_level *make_level(struct making *m, uint32_t begin, uint32_t end, size_t from,
                                         unsigned depth);
 
-static void add_pipeline(struct making *m, struct picture_level *level,
-                         const struct fold_item *item, unsigned depth, touch_list *touches)
+static void add_pipeline_box(struct making *m, struct picture_level *level,
+                             const struct fold_item *item, unsigned depth, touch_list *touches)
 {
-    struct picture_box box = {
-        .kind = PICTURE_PIPELINE, .node = GRAPH_NONE, .bundle = PICTURE_NONE};
+    struct picture_box box = {.kind = PICTURE_PIPELINE, .node = GRAPH_NONE, .bundle = PICTURE_NONE};
     name_box(m, &box, item, NULL);
     box.inside = make_level(m, item->begin, item->end, item->from + item->length + 1, depth + 1);
     add_borders(m, box.inside, &box, (uint32_t)level->boxes.count, touches);
@@ -222,9 +221,9 @@ static struct picture_level *make_level(struct making *m, uint32_t begin, uint32
         struct fold_item item = fold_item_at(m->picture->graph, begin, end, from, depth);
         const struct fold_group *group = fold_group_of(m->fold, &item);
         if (item.is_pipeline)
-            add_pipeline(m, level, &item, depth, &touches);
+            add_pipeline_box(m, level, &item, depth, &touches);
         else
-            add_kernel(m, level, &item, &touches);
+            add_kernel_box(m, level, &item, &touches);
         begin = item.begin + (item.end - item.begin) * (group != NULL ? group->members : 1);
     }
     add_nets(m, level, &touches);
@@ -236,7 +235,7 @@ static struct picture_level *make_level(struct making *m, uint32_t begin, uint32
 static const char *outer_name(struct making *m, const struct picture_bundle *bundle)
 {
     const char *first = m->picture->graph->buffers.items[bundle->buffer].name;
-    return port_name(m->arena, first, bundle->buffers);
+    return shown_port_name(m->arena, first, bundle->buffers);
 }
 
 static void add_outer_boxes(struct making *m, struct picture_level *level)
