@@ -287,11 +287,10 @@ static void put_legend(const struct drawing *d, int y)
         d, x, y, "<path class=\"buffer\" d=\"M0 7h19\"/><path class=\"tip\" d=\"M26 7l-8 -4v8z\"/>",
         "buffer, its depth in packets");
     if (cycle)
-        x = put_sample(
-            d, x, y,
-            "<g class=\"cycle\"><path class=\"buffer\" d=\"M0 7h19\"/><path class=\"tip\" "
-            "d=\"M26 7l-8 -4v8z\"/></g>",
-            "on a cycle");
+        put_sample(d, x, y,
+                   "<g class=\"cycle\"><path class=\"buffer\" d=\"M0 7h19\"/><path class=\"tip\" "
+                   "d=\"M26 7l-8 -4v8z\"/></g>",
+                   "on a cycle");
     x = PICTURE_MARGIN, y += 22;
     if (kinds.pipeline)
         x = put_sample(d, x, y, "<rect width=\"26\" height=\"14\" rx=\"3\" class=\"inside\"/>",

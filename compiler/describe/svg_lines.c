@@ -254,11 +254,9 @@ static void put_back_line(struct lines *l, const struct crossing *crossing)
 
 /* ---- a net ---- */
 
-/* Returns the number of crossings that the net has. */
-static size_t put_pieces(struct lines *l, const struct picture_net *net,
-                         const struct crossing *crossings)
+/* The crossings of the net begin with number `crossing`. Returns the number of the next one. */
+static size_t put_pieces(struct lines *l, const struct picture_net *net, size_t crossing)
 {
-    size_t used = 0;
     for (size_t i = 0; i < net->lines.count;) {
         uint32_t from = net->lines.items[i].from.box;
         size_t end = i + 1;
@@ -271,7 +269,7 @@ static size_t put_pieces(struct lines *l, const struct picture_net *net,
         bool to_next = row_of(l, from) != row_of(l, net->lines.items[i].to.box);
         bool is_fork = end - i + (from == net->from.box ? net->backs.count : 0) > 1;
         if (is_fork && !to_next) vec_push(l->d->arena, &l->forks, fork);
-        if (to_next) put_to_next_row(l, net, i, &crossings[used++]);
+        if (to_next) put_to_next_row(l, net, i, &l->crossings.items[crossing++]);
         for (; !to_next && i < end; i++)
             put_forward(l, &net->lines.items[i]);
         i = end;
@@ -282,8 +280,8 @@ static size_t put_pieces(struct lines *l, const struct picture_net *net,
         draw_along(l, fork_x(l, net->from.box));
     }
     for (size_t i = 0; i < net->backs.count; i++)
-        put_back_line(l, &crossings[used++]);
-    return used;
+        put_back_line(l, &l->crossings.items[crossing++]);
+    return crossing;
 }
 
 static void put_net_title(const struct drawing *d, uint32_t bundle)
@@ -321,8 +319,7 @@ static void put_net_label(const struct lines *l, const struct picture_net *net)
     fputs("</text>\n", l->d->to);
 }
 
-static size_t put_net(struct lines *l, const struct picture_net *net,
-                      const struct crossing *crossings)
+static size_t put_net(struct lines *l, const struct picture_net *net, size_t crossing)
 {
     FILE *to = l->d->to;
     l->tips.count = l->forks.count = 0;
@@ -331,7 +328,7 @@ static size_t put_net(struct lines *l, const struct picture_net *net,
             svg_is_on_cycle(l->d, net->bundle) ? " cycle" : "", net->bundle);
     if (!l->d->look->untitled) put_net_title(l->d, net->bundle);
     fputs("<path class=\"buffer\" d=\"", to);
-    size_t used = put_pieces(l, net, crossings);
+    crossing = put_pieces(l, net, crossing);
     fputs("\"/>", to);
     if (l->tips.count > 0) fputs("<path class=\"tip\" d=\"", to);
     for (size_t i = 0; i < l->tips.count; i++)
@@ -343,20 +340,20 @@ static size_t put_net(struct lines *l, const struct picture_net *net,
                 "rx=\"2.5\"/>",
                 l->forks.items[i].x - 3, l->forks.items[i].y - 3);
     fputs("</g>\n", to);
-    return used;
+    return crossing;
 }
 
 void svg_put_lines(const struct drawing *d, const struct picture_level *level,
                    struct svg_place origin)
 {
     struct lines l = {.d = d, .level = level, .origin = origin};
-    size_t used = 0;
+    size_t crossing = 0;
     list_crossings(&l);
     assign_lanes(&l);
     for (size_t n = 0; n < level->nets.count; n++) {
         const struct picture_net *net = &level->nets.items[n];
         if (net->from.box != PICTURE_NONE && net->to.count > 0)
-            used += put_net(&l, net, used < l.crossings.count ? &l.crossings.items[used] : NULL);
+            crossing = put_net(&l, net, crossing);
     }
     for (size_t n = 0; n < level->nets.count; n++) {
         const struct picture_net *net = &level->nets.items[n];
