@@ -136,7 +136,7 @@ GENERATED_C := -Wno-conversion -Wno-sign-conversion -Wno-sign-compare -Wno-unuse
 
 # Libraries.  pkg-config is asked once, and only when something is compiled or linked.
 SHARED_PKGS  := libxxhash
-COMPILER_PKGS := jansson expat
+COMPILER_PKGS := jansson expat zlib
 RUNTIME_PKGS := hwloc $(SHARED_PKGS)
 TOOL_PKGS    := libpng zlib jansson
 LOADED_PKGS  := sndfile # piperun loads it when a file needs it; only tests link it
@@ -176,6 +176,7 @@ RULE_FILES   := $(sort $(wildcard compiler/rules/*.md))
 EDITOR_FILES := $(sort $(wildcard editors/*/*.* editors/*/*/*.*))
 TOPIC_FILES  := $(sort $(wildcard compiler/topics/*.txt))
 START_FILES  := $(sort $(wildcard compiler/starts/*.pipe))
+PAGE_FILES   := $(sort $(wildcard compiler/page/*.*))
 TEST_SRC     := $(sort $(wildcard tests/unit/test_*.c tests/conform/test_*.c tests/reference/test_*.c))
 HELPER_SRC   := $(filter-out $(TEST_SRC),$(sort $(wildcard tests/unit/*.c tests/conform/*.c tests/reference/*.c) \
                   tests/fuzz/drawn_device.c tests/fuzz/stamped.c))
@@ -191,7 +192,8 @@ MODEL_OBJ    := $(MODEL_SRC:%.c=$(B)/obj/%.o)
 RUNTIME_OBJ  := $(RUNTIME_SRC:%.c=$(B)/obj/%.o) $(B)/obj/gen/embedded_resident.o
 COMPILER_OBJ := $(COMPILER_SRC:%.c=$(L)/%.o) $(GEN_C:$(B)/gen/%.c=$(L)/gen/%.o) \
                 $(B)/obj/gen/embedded_std.o $(B)/obj/gen/embedded_rules.o \
-                $(B)/obj/gen/embedded_topics.o $(B)/obj/gen/embedded_starts.o
+                $(B)/obj/gen/embedded_topics.o $(B)/obj/gen/embedded_starts.o \
+                $(B)/obj/gen/embedded_page.o
 TESTS        := $(patsubst %.c,$(B)/tests/%,$(notdir $(TEST_SRC)))
 REPLAYS      := $(if $(wildcard tests/fuzz/replay.c),$(FUZZ_SRC:tests/fuzz/%.c=$(B)/tests/replay_%))
 TEST_OBJ     := $(patsubst %.c,$(B)/obj/%.o,$(TEST_SRC) $(HELPER_SRC) $(FUZZ_SRC) \
@@ -280,6 +282,10 @@ $(B)/gen/embedded_starts.c: scripts/embed.sh $(START_FILES) $(B)/sources
 	@mkdir -p $(@D)
 	$(Q)scripts/embed.sh embedded_start_files \
 	    $(foreach f,$(START_FILES),$(basename $(notdir $(f)))=$(f)) > $@
+$(B)/gen/embedded_page.c: scripts/embed.sh $(PAGE_FILES) $(B)/sources
+	@mkdir -p $(@D)
+	$(Q)scripts/embed.sh embedded_page_files \
+	    $(foreach f,$(PAGE_FILES),$(notdir $(f))=$(f)) > $@
 
 # The resident scheduler for GPUs: the core and its kernel, without all that the kernel does not reach.
 RESIDENT_SRC := $(wildcard core/*.c) lang/dispatch_codec.c core/resident/resident.c core/resident/launch_log.c \
