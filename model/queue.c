@@ -144,6 +144,7 @@ void prt_queue_table_free(struct prt_queue_table *table)
         free(table->queues[i].neighbours);
     }
     free(table->queues);
+    prt_bandwidth_free(&table->bandwidth);
     *table = (struct prt_queue_table){0};
 }
 
