@@ -49,8 +49,9 @@ struct prt_queue_table {
     struct prt_device_tree *tree;
     struct prt_queue *queues;
     uint32_t count, allocated;
-    bool ranked; /* some neighbours differ in importance */
-    struct prt_bandwidth bandwidth; /* where launches share it */
+    bool ranked; /* some neighbours differ in importance; where they share bandwidth, any two queues */
+    bool shares_bandwidth; /* launches of different queues do; set before the first queue */
+    struct prt_bandwidth bandwidth;
 };
 
 enum prt_status prt_queue_open(struct prt_queue_table *table, struct prt_device_handle on,

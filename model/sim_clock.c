@@ -49,6 +49,7 @@ enum prt_status prt_sim_clock_create(struct prt_sim_clock *clock, const struct d
         return status;
     }
     clock->queues.tree = clock->tree;
+    clock->queues.shares_bandwidth = description->memory_shared > 0;
     clock->precedence = (struct prt_precedence){
         .queues = &clock->queues, .description = &clock->description, .cus = clock->cus};
     prt_packet_processor_create(&clock->processor, &clock->description, &clock->counters);

@@ -123,6 +123,8 @@ static struct machine machine_with_more(const char *name, struct clock_random *r
     m.description.instruction_latency_cycles = (uint32_t)clock_number(random, 1, 5);
     m.description.launches_overlap = (uint32_t)clock_number(random, 0, 1);
     m.description.memory_shared = (uint32_t)clock_number(random, 0, 1);
+    if (m.description.memory_shared > 0) /* so slow that launches need it at the same time */
+        m.description.memory_bytes_per_cycle = (uint64_t)clock_number(random, 1, 40);
     m.description.switch_cycles *= (uint32_t)clock_number(random, 0, 1);
     if (clock_number(random, 0, 2) > 0)
         add_caches(&m, cus >> clock_number(random, 0, cus > 4 ? 3 : cus > 1), random);
