@@ -154,8 +154,9 @@ static uint64_t flowed_at(struct prt_queue_table *queues, struct prt_queue *queu
 }
 
 /* The end of an execution that begins then. */
-static uint64_t executed_at(struct prt_queue_table *queues, const struct core_timing_execution *execution,
-                            uint64_t start_cycles, struct prt_launch_record *record)
+static uint64_t executed_at(struct prt_queue_table *queues,
+                            const struct core_timing_execution *execution, uint64_t start_cycles,
+                            struct prt_launch_record *record)
 {
     struct prt_queue *queue = &queues->queues[record->queue];
     uint64_t there = core_timing_there(start_cycles, execution);

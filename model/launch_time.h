@@ -46,10 +46,10 @@ uint64_t prt_launch_warps_most(const struct prt_kernel_object *object);
 /* The work of a launch on its compute units, part by part; precedence.h subtracts finished work. */
 struct prt_launch_work {
     struct core_timing_work timing;
-    uint64_t both_ways_cycles; /* of memory: while the first and last bytes are on their way */
-    struct core_timing_flow flow;     /* and between */
-    uint32_t group_warps;  /* warps of a work-group */
-    uint64_t firings;      /* firings that follow each other */
+    uint64_t both_ways_cycles;    /* of memory: while the first and last bytes are on their way */
+    struct core_timing_flow flow; /* and between */
+    uint32_t group_warps;         /* warps of a work-group */
+    uint64_t firings;             /* firings that follow each other */
     uint64_t child_cycles; /* the longest firing among those launched: a unit of the next member */
     struct prt_launch_packet packet;
     uint64_t enqueued_cycles;

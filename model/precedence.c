@@ -122,8 +122,7 @@ static void pass_flow(const struct prt_precedence *p, struct prt_claim *c, uint6
         c->flow_left = 0;
     else
         c->flow_left -= (unsigned __int128)c->flow_rate * cycles;
-    c->piece.flow_cycles =
-        core_cycles_add(c->piece.flow_cycles, cycles < needed ? cycles : needed);
+    c->piece.flow_cycles = core_cycles_add(c->piece.flow_cycles, cycles < needed ? cycles : needed);
 }
 
 static void pass_until(struct prt_precedence *p, uint64_t until)
@@ -198,7 +197,8 @@ static uint64_t next_rates(const struct prt_precedence *p)
         if (p->lines[i].first == PRT_NO_CLAIM) continue;
         const struct prt_claim *c = &p->claims[p->lines[i].first];
         if (!c->holds || c->flow_left == 0) continue;
-        uint64_t change = c->flow_from_cycles > p->now_cycles ? c->flow_from_cycles : last_full_cycle(p, c);
+        uint64_t change =
+            c->flow_from_cycles > p->now_cycles ? c->flow_from_cycles : last_full_cycle(p, c);
         if (change < next) next = change;
     }
     return next;
@@ -264,8 +264,7 @@ static bool leaves_something(const struct prt_claim *c)
     const struct core_timing_parts *parts = &piece->parts;
     return c->done + piece->count < pieces_in_all(c) ||
            parts->launch_cycles < left->launch_cycles || parts->index_cycles < left->index_cycles ||
-           piece->both_ways_cycles < left->both_ways_cycles ||
-           c->flow_left > 0 ||
+           piece->both_ways_cycles < left->both_ways_cycles || c->flow_left > 0 ||
            parts->device_queue_cycles < left->device_queue_cycles ||
            parts->cleanup_cycles < left->cleanup_cycles;
 }

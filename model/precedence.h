@@ -36,10 +36,10 @@ struct prt_piece {
     struct core_timing_parts parts;
     uint64_t both_ways_cycles, compute_cycles; /* of the execution */
     uint64_t flow_cycles;                      /* in which its bytes have flowed so far */
-    uint64_t first, count; /* warps; or firings, if these follow each other */
-    bool resumed;          /* not the launch's first piece */
-    bool interrupted;      /* not its last piece */
-    bool switched;         /* the compute units are its stage's in the end */
+    uint64_t first, count;                     /* warps; or firings, if these follow each other */
+    bool resumed;                              /* not the launch's first piece */
+    bool interrupted;                          /* not its last piece */
+    bool switched;                             /* the compute units are its stage's in the end */
 };
 
 struct prt_claim {
@@ -51,13 +51,13 @@ struct prt_claim {
     struct prt_piece
         piece;       /* the current one; once the claim is returned, the one that has ended */
     uint64_t number; /* in order of enqueuing */
-    uint64_t serial_cycles;  /* if firings follow each other: of all of them */
-    uint64_t done;           /* warps or firings */
-    uint32_t behind;         /* the next claim of its queue */
-    uint64_t compute_cycles; /* of all without an interruption; set when it begins */
-    unsigned __int128 flow_left;       /* share x cycles */
-    uint64_t flow_from_cycles;         /* when the bytes of the piece begin to flow; UINT64_MAX: never */
-    uint64_t flow_rate;                /* of flow_left, in each cycle by now */
+    uint64_t serial_cycles;      /* if firings follow each other: of all of them */
+    uint64_t done;               /* warps or firings */
+    uint32_t behind;             /* the next claim of its queue */
+    uint64_t compute_cycles;     /* of all without an interruption; set when it begins */
+    unsigned __int128 flow_left; /* share x cycles */
+    uint64_t flow_from_cycles;   /* when the bytes of the piece begin to flow; UINT64_MAX: never */
+    uint64_t flow_rate;          /* of flow_left, in each cycle by now */
     bool begun, holds;
     bool handed; /* its compute units have it: enqueue and processing are over */
     uint64_t

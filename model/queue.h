@@ -41,7 +41,7 @@ struct prt_queue {
     /* When its compute units have issued the instructions of its launches, and the bytes of these have come, where
      * its sub-device has a share of the bandwidth. */
     uint64_t issued_cycles, flowed_cycles;
-    uint32_t *neighbours;           /* queues whose sub-devices share CUs with this one's */
+    uint32_t *neighbours; /* queues whose sub-devices share CUs with this one's */
     uint32_t neighbour_count;
 };
 
@@ -49,7 +49,8 @@ struct prt_queue_table {
     struct prt_device_tree *tree;
     struct prt_queue *queues;
     uint32_t count, allocated;
-    bool ranked; /* some neighbours differ in importance; where they share bandwidth, any two queues */
+    bool
+        ranked; /* some neighbours differ in importance; where they share bandwidth, any two queues */
     bool shares_bandwidth; /* launches of different queues do; set before the first queue */
     struct prt_bandwidth bandwidth;
 };

@@ -368,13 +368,14 @@ static struct kx *conditional_expression(struct body *b, const struct ast_expr *
     return body_fold(b, kx);
 }
 
-/* Constants are values, or lists of values, which nobody writes for the last value's sake. */
+/* Constants are values, or lists of values, of which none is dropped. */
 static struct kx *refuse_constant_comma(struct body *b, const struct ast_expr *e)
 {
     struct diag *diag = body_report(b, RULE_TYPE_MISMATCH, e->span,
                                     "a constant has no comma: it would drop what stands before it");
-    diag_help(diag, "a list of values has braces: '{1, 2}'; an index, a bracket for each dimension: "
-                    "'[1][2]'; a shape, 'x': '16x8'");
+    diag_help(diag,
+              "a list of values has braces: '{1, 2}'; an index, a bracket for each dimension: "
+              "'[1][2]'; a shape, 'x': '16x8'");
     return NULL;
 }
 

@@ -18,9 +18,9 @@ static const struct ast_expr *first_undecimal(const struct ast_expr *value)
 static struct diag *refuse_comma(struct diags *diags, const struct ast_attribute *attribute)
 {
     const struct ast_expr *value = attribute->value, *first = value;
-    struct diag *d = diag_report(diags, RULE_TYPE_MISMATCH, value->span,
-                                 "the dimensions of '%s' have 'x' between them, no comma",
-                                 attribute->name.text);
+    struct diag *d =
+        diag_report(diags, RULE_TYPE_MISMATCH, value->span,
+                    "the dimensions of '%s' have 'x' between them, no comma", attribute->name.text);
     diag_help(d, "for example '%s 16x8'", attribute->name.text);
     for (; first->kind == AST_EXPR_COMMA && (first == value || !first->parenthesised);
          first = first->left)
@@ -28,7 +28,8 @@ static struct diag *refuse_comma(struct diags *diags, const struct ast_attribute
                  (struct span){value->span.source, first->left->span.end, first->right->span.begin},
                  " x ");
     diag_fix(d, (struct span){value->span.source, value->span.begin, first->span.begin}, "%s", "");
-    diag_fix(d, (struct span){value->span.source, value->right->span.end, value->span.end}, "%s", "");
+    diag_fix(d, (struct span){value->span.source, value->right->span.end, value->span.end}, "%s",
+             "");
     return d;
 }
 

@@ -100,7 +100,7 @@ uint64_t core_timing_both_ways(const struct devdesc *description,
 }
 
 struct core_timing_flow core_timing_flow_of(const struct devdesc *description, uint32_t cu_count,
-                                  const struct core_timing_work *work)
+                                            const struct core_timing_work *work)
 {
     struct core_timing_flow flow = {0};
     if (work->memory_bytes == 0 || description->memory_bytes_per_cycle == 0) return flow;

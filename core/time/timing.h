@@ -103,10 +103,10 @@ struct core_timing_execution {
     uint64_t issue_cycles; /* compute without the latency of instructions */
     uint64_t compute_cycles, memory_cycles;
     uint64_t both_ways_cycles; /* of memory, the latency of the first bytes and of the last ones */
-    struct core_timing_flow flow;     /* of memory, the rest */
-    uint64_t execute_cycles;   /* these, and the greater of compute and the rest of memory */
-    uint64_t busy_cycles;      /* of all compute units together, while they compute */
-    uint32_t busy_cus;         /* those that get a warp: the lowest ones of the sub-device */
+    struct core_timing_flow flow; /* of memory, the rest */
+    uint64_t execute_cycles;      /* these, and the greater of compute and the rest of memory */
+    uint64_t busy_cycles;         /* of all compute units together, while they compute */
+    uint32_t busy_cus;            /* those that get a warp: the lowest ones of the sub-device */
 };
 
 /* A compute unit of the sub-device, and while warps are assigned, a place of one. */
@@ -155,7 +155,7 @@ uint64_t core_timing_both_ways(const struct devdesc *description,
 /* Of the rest of memory time, the cycles by themselves and the part of the bandwidth, 2^32 x m / cycles rounded up: m is what
  * the bandwidths of memory and caches ask for, the greater. */
 struct core_timing_flow core_timing_flow_of(const struct devdesc *description, uint32_t cu_count,
-                                  const struct core_timing_work *work);
+                                            const struct core_timing_work *work);
 
 /* When the first bytes have come of an execution that begins at `start_cycles`. */
 uint64_t core_timing_there(uint64_t start_cycles, const struct core_timing_execution *execution);

@@ -127,7 +127,7 @@ takes() {
 # on SMS NANOSECONDS: a copy by so many of the card's SMs, while the others rest.
 on() {
     part="by-counts $1"
-    "$PIPERUN" partition sim-h200 $part --describe 0 >part.dev
+    "$PIPERUN" partition sim-h200 by-counts "$1" --describe 0 >part.dev
     "$PIPEC" --device part.dev -p quads --layout=sequence --no-fuse cases.pipe -o case.pbc
     "$PIPERUN" -q --device sim-h200 --partition "$part" --sub-device 0 --dispatch=full --stats=json:case.json case.pbc x=many.f32 y=out,null
     judge "a copy by $1 SMs" 1 "$2"

@@ -59,8 +59,9 @@ static bool computes(const struct clock_units *u, int index)
 static bool executes(const struct clock_units *u, int index)
 {
     const struct clock_launch *l = &u->launches[index];
-    return l->next < l->firings || l->latency > 0 || l->flow > 0 || l->missed > 0 || l->through > 0 ||
-           l->under_way > 0 || l->then > 0 || l->waiting > 0 || computes(u, index);
+    return l->next < l->firings || l->latency > 0 || l->flow > 0 || l->missed > 0 ||
+           l->through > 0 || l->under_way > 0 || l->then > 0 || l->waiting > 0 ||
+           computes(u, index);
 }
 
 /* The packet has not been processed yet. */

@@ -44,9 +44,9 @@ static void each_takes_what_those_before_it_leave(void **unused)
         struct prt_bandwidth b = bandwidth_for(LAUNCHES);
         assert_non_null(used);
         for (uint32_t i = 0; i < 5 * LAUNCHES; i++) {
-            const struct core_timing_flow flow = {
-                .cycles = draw(&random, 1, 60),
-                .share = CORE_TIMING_WHOLE / draw(&random, 1, 5) - draw(&random, 0, 3)};
+            const struct core_timing_flow flow = {.cycles = draw(&random, 1, 60),
+                                                  .share = CORE_TIMING_WHOLE / draw(&random, 1, 5) -
+                                                           draw(&random, 0, 3)};
             now += draw(&random, 0, 30);
             if (ends[i % LAUNCHES] > now) now = ends[i % LAUNCHES];
             uint64_t there = now + draw(&random, 0, 90);

@@ -126,7 +126,7 @@ struct ticking {
     bool present, holds, must_yield, begun, ended;
     bool needs_units, past_launch; /* in its present piece */
     uint64_t launch, change, index, both_ways, flow, children, cleanup;
-    uint64_t flows; /* in this cycle */
+    uint64_t flows;       /* in this cycle */
     uint64_t next, warps; /* warps or firings */
     uint64_t cu_left[CUS_MOST];
     uint64_t child_at;
@@ -275,7 +275,7 @@ static bool takes_bandwidth(const struct clock *c, uint32_t i)
     return t->holds && t->launch == 0 && t->change == 0 && t->index == 0 && t->both_ways == 0;
 }
 
-/* What each takes in this cycle; where they share it, what those before it leave. */
+/* The bandwidth that each takes in this cycle; where they share it, what those before it leave. */
 static void divide_bandwidth(struct clock *c)
 {
     for (uint32_t i = 0; i < c->scene->count; i++) {
