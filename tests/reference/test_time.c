@@ -361,7 +361,7 @@ static void runs_with_importance_take_the_cycles_that_they_take_by_hand(void **u
         interruptions += compare(&p, &machine, 1 + (uint32_t)round % 4, round % 2 == 0);
         machine_gone(&machine);
     }
-    assert_true(interruptions * (uint64_t)draw_step() > 500);
+    assert_true(interruptions * (uint64_t)draw_step() > 250);
 }
 
 /* Sub-devices across domains of caches, of stages that only move packets. */
