@@ -28,6 +28,7 @@ void prt_bandwidth_free(struct prt_bandwidth *b)
 void prt_bandwidth_forget(struct prt_bandwidth *b, uint64_t before_cycles)
 {
     size_t past = 0;
+    if (b->count > 0 && b->steps[b->count - 1].from_cycles <= before_cycles) b->count = 0;
     while (past + 1 < b->count && b->steps[past + 1].from_cycles <= before_cycles)
         past++;
     if (past == 0) return;
@@ -63,9 +64,24 @@ static uint64_t take_rest(struct prt_bandwidth *b, size_t at, unsigned __int128 
     return last + 1;
 }
 
+/* The bytes flow by themselves: nothing is in use from that moment on. */
+static uint64_t take_unused(struct prt_bandwidth *b, uint64_t there_cycles,
+                            const struct core_timing_flow *flow)
+{
+    if (flow->cycles >= UINT64_MAX - there_cycles) return UINT64_MAX;
+    uint64_t end = there_cycles + flow->cycles;
+    if (b->count > 0 && b->steps[b->count - 1].from_cycles == there_cycles) b->count--;
+    assert(b->count + 1 < b->capacity);
+    b->steps[b->count++] = (struct prt_bandwidth_step){there_cycles, flow->share};
+    b->steps[b->count++] = (struct prt_bandwidth_step){end, 0};
+    return end;
+}
+
 uint64_t prt_bandwidth_take(struct prt_bandwidth *b, uint64_t there_cycles,
                             const struct core_timing_flow *flow)
 {
+    if (b->count == 0 || b->steps[b->count - 1].from_cycles <= there_cycles)
+        return take_unused(b, there_cycles, flow);
     unsigned __int128 left = (unsigned __int128)flow->share * flow->cycles;
     for (size_t at = begin_step(b, 0, there_cycles);; at++) {
         struct prt_bandwidth_step *step = &b->steps[at];
