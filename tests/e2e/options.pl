@@ -9,7 +9,7 @@ use warnings;
 my $root = shift;
 my $lists = $root eq '--list';
 my ($pipec, $piperun) = @ENV{qw(PIPEC PIPERUN)};
-my @commands = qw(bench complete doctor explain fmt graph help inspect lint lsp new run test);
+my @commands = qw(bench complete doctor explain fmt graph help inspect lint lsp new report run test);
 
 sub text_of { open my $file, '<', $_[0] or die "$_[0]: $!"; local $/; <$file> }
 sub output_of { my $words = join ' ', map { "'$_'" } @_; scalar `$words 2>&1 </dev/null` }
@@ -63,7 +63,7 @@ sub parsed {
     told("the help of $helps[0] has each option that $source takes", @wrong);
 }
 parsed('compiler/driver/command_line.c', 'pipec', 'inspect');
-parsed("compiler/commands/command_$_.c", $_) for qw(bench fmt graph new test);
+parsed("compiler/commands/command_$_.c", $_) for qw(bench fmt graph new report test);
 parsed('tools/piperun/run_options.c', 'piperun');
 
 # ---- the values ----
