@@ -73,7 +73,7 @@ else
     status=0
     isolated "$TMP/one" 'autopkgtest --timeout-factor=10 --output-dir /results *.deb pipec_*.dsc -- null >/log 2>&1 || { s=$?; tail -n 40 /log; exit $s; }
         cat /results/summary' >text 2>&1 || status=$?
-    passed() { [ "$status" = 0 ] && [ "$(grep -c 'PASS$' text)" = "$(wc -l <tests)" ] || { cat text; return 1; }; }
+    passed() { if [ "$status" != 0 ] || [ "$(grep -c 'PASS$' text)" != "$(wc -l <tests)" ]; then cat text; return 1; fi; }
     if [ "$status" = 16 ]; then
         echo "skip autopkgtest $(tail -n 1 text)"
     else
