@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Debian packages are built, twice to the same bytes; lintian finds nothing; their own tests pass in a copy of this system, from
-# which they are then removed without a trace. Both builds have the same objects: tests/e2e/reproducible_build.sh compares
+# Debian packages are built, twice to the same bytes; lintian finds nothing; their own tests pass in a copy of this system, and
+# they are removed without a trace. Both builds have the same objects: tests/e2e/reproducible_build.sh compares
 # compilations.
 # shellcheck disable=SC2016,SC2317 # scripts of inner shells; functions are called through check
 set -eu
@@ -48,15 +48,35 @@ isolated() {
         mkdir -p /mnt/root/packages && cp -R "$0"/. /mnt/root/packages
         chroot /mnt/root sh -euc "cd /packages; $1"' "$@"
 }
+if [ "$(id -u)" != 0 ] || ! isolated "$TMP/one" true 2>log; then
+    echo "skip installed packages a copy of the system needs root and overlayfs"
+    exit 0
+fi
+cp -R "$ROOT/packaging/debian/tests" one/tests
+installed='dpkg -i libpipert0_*.deb libpipert-dev_*.deb pipec_*.deb >/log 2>&1 || { cat /log; exit 1; }'
+# passes TEST: one of the tests of the packages.
+passes() { isolated "$TMP/one" "$installed; AUTOPKGTEST_TMP=\$(mktemp -d) sh -eu tests/$1" >text 2>&1 || { tail -n 30 text; return 1; }; }
+sed -n 's/^Tests: //p' one/tests/control >tests
+while read -r test; do
+    check "the packages pass their test $test" passes "$test"
+done <tests
+leaves_nothing() {
+    isolated "$TMP/one" "$installed"'; files=$(dpkg -L pipec libpipert0 libpipert-dev)
+        dpkg --purge libpipert-dev libpipert0 pipec >/log
+        for file in $files; do [ -d "$file" ] || [ ! -e "$file" ] || { echo "there is $file"; exit 1; }; done' >text 2>&1 || { cat text; return 1; }
+}
+check "the packages leave nothing" leaves_nothing
 if ! command -v autopkgtest >which; then
     echo "skip autopkgtest it is not installed"
-elif [ "$(id -u)" != 0 ] || ! isolated "$TMP/one" true 2>log; then
-    echo "skip autopkgtest a copy of the system needs root and overlayfs"
 else
-    tested() {
-        isolated "$TMP/one" 'autopkgtest --output-dir /results *.deb pipec_*.dsc -- null >/log 2>&1 || { tail -n 60 /log; exit 1; }; cat /results/summary
-            dpkg --purge libpipert-dev libpipert0 pipec >/log && ! find /usr -name "*pipe[cr]*" ! -path "*/__pycache__/*" | grep .' >text 2>&1 || { cat text; return 1; }
-        [ "$(grep -c 'PASS$' text)" = "$(grep -c '^Tests:' "$ROOT/packaging/debian/tests/control")" ]
-    }
-    check "the packages pass their tests, and leave nothing" tested
+    # It asks the network for packages; without one the test bed fails (status 16), which says nothing about these.
+    status=0
+    isolated "$TMP/one" 'autopkgtest --timeout-factor=10 --output-dir /results *.deb pipec_*.dsc -- null >/log 2>&1 || { s=$?; tail -n 40 /log; exit $s; }
+        cat /results/summary' >text 2>&1 || status=$?
+    passed() { if [ "$status" != 0 ] || [ "$(grep -c 'PASS$' text)" != "$(wc -l <tests)" ]; then cat text; return 1; fi; }
+    if [ "$status" = 16 ]; then
+        echo "skip autopkgtest $(tail -n 1 text)"
+    else
+        check "autopkgtest runs them" passed
+    fi
 fi
