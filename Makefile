@@ -157,6 +157,8 @@ COMPILER_LIBS = $(shared_pkgs) $(compiler_pkgs) $(LLVM_LIBS) -lm -ldl
 LLVM_SONAME  := $(shell readelf -d $(shell $(LLVM_CONFIG) --libdir)/lib$(patsubst -l%,%,$(filter -lLLVM%,$(LLVM_LIBS))).so 2>/dev/null \
                   | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
 LLVM_STUBS   := $(if $(and $(LLVM_SONAME),$(filter x86_64%,$(shell $(CC) -dumpmachine))),$(L)/gen/llvm_stubs.o)
+# The part of LLVM that pipec loads instead of libLLVM if it lies beside pipec (scripts/llvm_part.sh).
+LLVM_PART    := $(if $(and $(LLVM_STUBS),$(wildcard $(shell $(LLVM_CONFIG) --libdir)/libLLVMCore.a)),libpipec-$(LLVM_SONAME))
 PIPEC_LIBS    = $(shared_pkgs) $(compiler_pkgs) $(if $(LLVM_STUBS),,$(LLVM_LIBS)) -lm -ldl
 
 # ---- Sources, by wildcard ------------------------------------------------------------------------
@@ -335,15 +337,25 @@ $(B)/libpiperun.a: $(TOOL_IO_OBJ) $(B)/sources
 
 $(L)/libpipec.a: $(COMPILER_OBJ) $(MODEL_OBJ) $(CORE_OBJ) $(B)/sources
 	$(archive)
-$(L)/pipec: $(L)/compiler/commands/pipec.o $(ENTRY_OBJ) $(LLVM_STUBS) $(L)/libpipec.a $(LANG_OBJ) $(BASE_OBJ)
+$(L)/pipec: $(L)/compiler/commands/pipec.o $(ENTRY_OBJ) $(LLVM_STUBS) $(L)/libpipec.a $(LANG_OBJ) $(BASE_OBJ) \
+            $(addprefix $(L)/,$(LLVM_PART))
 	$(call link,-pie $(CET_LINK) $(CET_ENTRY)) $(PIPEC_LIBS)
-$(L)/gen/llvm_stubs.c: scripts/llvm_stubs.sh $(L)/libpipec.a
+# The functions of LLVM that the compiler calls.  The file changes only if they do.
+$(L)/gen/llvm_names.checked: $(L)/libpipec.a
 	@mkdir -p $(@D)
-	$(Q)scripts/llvm_stubs.sh $(LLVM_SONAME) $(L)/libpipec.a > $@
+	$(Q)nm -u $< | sed -n 's/^ *U \(LLVM[A-Za-z0-9_]*\)$$/\1/p' | sort -u > $@
+	$(Q)cmp -s $@ $(@:.checked=) || cp $@ $(@:.checked=)
+$(L)/gen/llvm_names: $(L)/gen/llvm_names.checked ;
+$(L)/gen/llvm_stubs.c: scripts/llvm_stubs.sh $(L)/gen/llvm_names
+	$(Q)scripts/llvm_stubs.sh $(LLVM_SONAME) $(L)/gen/llvm_names > $@
+$(L)/libpipec-$(LLVM_SONAME): scripts/llvm_part.sh $(L)/gen/llvm_names
+	@$(if $(V),,echo "  LINK    $@")
+	$(Q)scripts/llvm_part.sh $(LLVM_CONFIG) $(CC) $(L)/gen/llvm_names $@
 $(L)/gen/llvm_stubs.o: $(L)/gen/llvm_stubs.c $(B)/flags $(L)/flags
 	$(call compile,$(COMPILER_CPP))
 $(B)/pipec: $(L)/pipec $(B)/llvm-major
 	$(Q)cp $< $@.tmp && mv $@.tmp $@
+	$(if $(LLVM_PART),$(Q)ln -f $(L)/$(LLVM_PART) $(B)/$(LLVM_PART))
 
 # The page of the rules, from the table and the pages of compiler/rules.
 $(B)/pipec-rules.7: $(B)/pipec
