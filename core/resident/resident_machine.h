@@ -95,6 +95,36 @@ static inline uint64_t core_share(uint64_t value)
     return of_first;
 }
 
+/* Of the lane so many before it.  Those that have none get their own. */
+static inline uint64_t core_shift_lanes(uint64_t value, int32_t lanes)
+{
+    uint32_t low = (uint32_t)__nvvm_shfl_sync_up_i32(UINT32_MAX, (int32_t)value, lanes, 0);
+    uint32_t high = (uint32_t)__nvvm_shfl_sync_up_i32(UINT32_MAX, (int32_t)(value >> 32), lanes, 0);
+    return (uint64_t)high << 32 | low;
+}
+
+/* The sum of the values of the block's threads before this one.  *all: of all threads. */
+static inline uint64_t core_sum_before(const struct core_resident *r, uint64_t own, uint64_t *all)
+{
+    enum { LANES = 32, WARPS_MAX = 32 };
+    static __attribute__((address_space(3))) volatile uint64_t sums[WARPS_MAX];
+    uint32_t lane = core_thread() % LANES, warp = core_thread() / LANES;
+    uint64_t sum = own, before = 0;
+    for (uint32_t lanes = 1; lanes < LANES; lanes *= 2) {
+        uint64_t earlier = core_shift_lanes(sum, (int32_t)lanes);
+        if (lane >= lanes) sum += earlier;
+    }
+    if (lane == LANES - 1) sums[warp] = sum;
+    core_barrier();
+    *all = 0;
+    for (uint32_t i = 0; i < core_threads(r) / LANES; i++) {
+        if (i == warp) before = *all;
+        *all += sums[i];
+    }
+    core_barrier();
+    return before + sum - own;
+}
+
 /* Without an order: what the thread has read before stays in its cache. */
 static inline uint64_t core_peek_device(const uint64_t *at)
 {
@@ -225,6 +255,13 @@ static inline const struct core_order *core_take_order(const struct core_residen
 static inline uint64_t core_share(uint64_t value)
 {
     return value;
+}
+
+static inline uint64_t core_sum_before(const struct core_resident *r, uint64_t own, uint64_t *all)
+{
+    (void)r;
+    *all = own;
+    return 0;
 }
 
 static inline uint64_t core_peek_device(const uint64_t *at)
