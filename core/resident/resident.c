@@ -63,46 +63,87 @@ static void sum_appended(struct core_resident *r, const struct core_job *job, ui
     uint64_t from, to, all;
     divide_firings(job, worker, workers, &from, &to);
     for (uint32_t q = 0; q < outputs; q++) {
-        uint64_t own = 0;
-        for (uint64_t i = from + core_thread(); i < to; i += core_threads(r))
-            own += r->appended[i * outputs + q];
+        const uint64_t *appended = r->appended + q;
+        uint64_t own = 0, step = core_threads(r);
+        for (uint64_t i = from + core_thread(); i < to; i += step * FIRINGS_EACH)
+            CORE_WRITTEN_OUT for (uint32_t k = 0; k < FIRINGS_EACH; k++)
+                own += i + k * step < to ? appended[(i + k * step) * outputs] : 0;
         (void)core_sum_before(r, own, &all);
         if (core_thread() == 0) r->sums[(uint64_t)worker * outputs + q] = all;
     }
 }
 
-static void copy_packets(void *to, const void *from, uint64_t bytes, uint64_t width)
+static void copy_packets(uint8_t *to, const uint8_t *from, uint64_t bytes, uint64_t unit)
 {
-    if (width % sizeof(uint64_t) == 0) {
-        uint64_t *words = to;
-        for (uint64_t i = 0; i < bytes / sizeof *words; i++)
-            words[i] = ((const uint64_t *)from)[i];
-    } else if (width % sizeof(uint32_t) == 0) {
-        uint32_t *words = to;
-        for (uint64_t i = 0; i < bytes / sizeof *words; i++)
-            words[i] = ((const uint32_t *)from)[i];
+    if (unit == sizeof(uint32_t)) {
+        for (uint64_t i = 0; i < bytes; i += sizeof(uint32_t))
+            *(uint32_t *)(void *)(to + i) = *(const uint32_t *)(const void *)(from + i);
+    } else if (unit == sizeof(uint64_t)) {
+        for (uint64_t i = 0; i < bytes; i += sizeof(uint64_t))
+            *(uint64_t *)(void *)(to + i) = *(const uint64_t *)(const void *)(from + i);
     } else {
-        uint8_t *words = to;
         for (uint64_t i = 0; i < bytes; i++)
-            words[i] = ((const uint8_t *)from)[i];
+            to[i] = from[i];
     }
 }
 
-/* Copies the packets of firings from .. to - 1 of the batch to the place of that number on. */
-static void move_firings(const struct core_resident *r, const struct core_order *order,
-                         const struct core_output *output, uint64_t from, uint64_t to,
-                         uint64_t place)
+/* All that a thread reads again and again while it moves packets of an output. */
+struct move {
+    const uint64_t *appended; /* by firing; as far from each other as the stage has outputs */
+    uint64_t outputs;
+    const uint8_t *from;
+    uint8_t *to;
+    uint64_t width, unit; /* bytes of a packet, and bytes that are copied at once */
+    bool one_phase;
+    uint64_t most_bytes; /* of a firing, with one phase */
+};
+
+static struct move begin_move(const struct core_resident *r, const struct core_order *order)
 {
     const struct core_job *job = &order->job;
+    const struct core_stage *stage = core_stage(r->core, job->stage);
+    const struct core_output *output = core_output(r->core, stage, job->output);
     uint64_t width = core_written_buffer(r->core, output)->fifo.width_bytes;
-    uint32_t outputs = core_stage(r->core, job->stage)->output_count;
-    for (uint64_t i = from; i < to; i++) {
-        uint64_t packets = r->appended[i * outputs + job->output];
-        const uint8_t *at =
-            (const uint8_t *)job->from + most_before(r, &order->batch, output, i) * width;
-        copy_packets((uint8_t *)job->to + place * width, at, packets * width, width);
-        place += packets;
+    return (struct move){.appended = r->appended + job->output,
+                         .outputs = stage->output_count,
+                         .from = job->from,
+                         .to = job->to,
+                         .width = width,
+                         .unit = width % sizeof(uint64_t) == 0   ? sizeof(uint64_t)
+                                 : width % sizeof(uint32_t) == 0 ? sizeof(uint32_t)
+                                                                 : 1,
+                         .one_phase = output->most.phases == 1,
+                         .most_bytes = output->most.cycle * width};
+}
+
+/* Where firing i wrote its packets. */
+static const uint8_t *written_packets(const struct core_resident *r, const struct core_order *order,
+                                      const struct move *move, uint64_t i)
+{
+    if (move->one_phase) return move->from + i * move->most_bytes;
+    const struct core_stage *stage = core_stage(r->core, order->job.stage);
+    const struct core_output *output = core_output(r->core, stage, order->job.output);
+    return move->from + most_before(r, &order->batch, output, i) * move->width;
+}
+
+/* Moves the packets of FIRINGS_EACH firings from `first` on, as far as they are below `end`, behind those of the block's
+ * threads before, from place `place` on.  Returns how many all threads have moved. */
+static uint64_t move_firings(const struct core_resident *r, const struct core_order *order,
+                             const struct move *move, uint64_t first, uint64_t end, uint64_t place)
+{
+    uint64_t packets[FIRINGS_EACH], own = 0, all;
+    CORE_WRITTEN_OUT for (uint32_t k = 0; k < FIRINGS_EACH; k++)
+        packets[k] = first + k < end ? move->appended[(first + k) * move->outputs] : 0;
+    CORE_WRITTEN_OUT for (uint32_t k = 0; k < FIRINGS_EACH; k++)
+        own += packets[k];
+    uint8_t *to = move->to + (place + core_sum_before(r, own, &all)) * move->width;
+    CORE_WRITTEN_OUT for (uint32_t k = 0; k < FIRINGS_EACH; k++) {
+        if (packets[k] == 0) continue;
+        uint64_t bytes = packets[k] * move->width;
+        copy_packets(to, written_packets(r, order, move, first + k), bytes, move->unit);
+        to += bytes;
     }
+    return all;
 }
 
 /* Of the firings before the worker's own. */
@@ -121,21 +162,13 @@ static void move_packets(const struct core_resident *r, const struct core_order 
                          uint32_t worker, uint32_t workers)
 {
     const struct core_job *job = &order->job;
-    const struct core_stage *stage = core_stage(r->core, job->stage);
-    const struct core_output *output = core_output(r->core, stage, job->output);
-    uint64_t from, to, all, place = packets_before(r, job, worker);
+    const struct move move = begin_move(r, order);
+    uint64_t from, to, place = packets_before(r, job, worker);
     divide_firings(job, worker, workers, &from, &to);
-    for (uint64_t step = core_threads(r) * FIRINGS_EACH; from < to; from += step, place += all) {
-        uint64_t first = from + core_thread() * FIRINGS_EACH, own = 0;
-        if (first > to) first = to;
-        uint64_t end = FIRINGS_EACH < to - first ? first + FIRINGS_EACH : to;
-        for (uint64_t i = first; i < end; i++)
-            own += r->appended[i * stage->output_count + job->output];
-        uint64_t before = core_sum_before(r, own, &all);
-        move_firings(r, order, output, first, end, place + before);
-    }
+    for (; from < to; from += core_threads(r) * FIRINGS_EACH)
+        place += move_firings(r, order, &move, from + core_thread() * FIRINGS_EACH, to, place);
     if (worker + 1 == workers && core_thread() == 0)
-        r->results[stage->first_output + job->output] = place;
+        r->results[core_stage(r->core, job->stage)->first_output + job->output] = place;
 }
 
 /* The part of a block in the run. */

@@ -27,6 +27,9 @@ static inline void core_copy_batch(struct kernel_batch *to, const struct kernel_
 
 #ifdef __NVPTX__
 
+/* Before a loop: all its rounds are written out, so that arrays stay in registers and loads are under way together. */
+#define CORE_WRITTEN_OUT _Pragma("clang loop unroll(full)")
+
 /* Of the container's image. */
 int32_t pipe_call(uint32_t entry, const struct kernel_batch *batch, uint32_t block, uint32_t blocks,
                   void *local);
@@ -221,6 +224,8 @@ static inline int32_t core_call(const struct core_resident *r, uint32_t thread,
 }
 
 #else
+
+#define CORE_WRITTEN_OUT
 
 static inline uint32_t core_thread(void)
 {

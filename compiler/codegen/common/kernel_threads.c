@@ -361,16 +361,21 @@ static void emit_groups(struct kernel_emitter *e, const struct threads *t, LLVMV
     kernel_position(e, few);
 }
 
+static uint64_t seen_packets(const struct kernel_port *port)
+{
+    return port->window_width > 0 ? (uint64_t)port->window_width * port->window_height : port->peek;
+}
+
 /* How many firings a thread executes at the same time: light ones, so that their packets fit in registers. */
 static uint64_t find_together(struct kernel_emitter *e, const struct threads *t)
 {
-    enum { PACKETS_MAX = 16, FIRINGS_MAX = 8, SIZE_MAX_NODES = 512 };
+    enum { PACKETS_MAX = 40, FIRINGS_MAX = 8, SIZE_MAX_NODES = 512 };
     const struct kernel *kernel = t->kernel;
     uint64_t packets = 1;
-    if (e->cx->options.optimisation == 0 || t->ends.many || kernel_has_windows(kernel)) return 1;
+    if (e->cx->options.optimisation == 0 || t->ends.many) return 1;
     if (kernel_size(e, kernel->body) > SIZE_MAX_NODES) return 1;
     for (uint32_t i = 0; i < kernel->in_count && packets <= PACKETS_MAX; i++)
-        packets += kernel->in[i].peek * kernel->in[i].arity;
+        packets += seen_packets(&kernel->in[i]) * kernel->in[i].arity;
     uint64_t firings = PACKETS_MAX / packets;
     return firings > FIRINGS_MAX ? FIRINGS_MAX : firings < 2 ? 1 : firings;
 }

@@ -90,7 +90,6 @@ static enum prt_status give_tiles(struct prt_cuda_run *run, struct prt_error *er
         result =
             driver->function_attribute(&declared, PRT_CUDA_FUNCTION_SHARED_BYTES, run->function);
     int bytes = most - declared < TILES_BYTES ? most - declared : TILES_BYTES;
-    if (getenv("PIPERT_TILES")) bytes = atoi(getenv("PIPERT_TILES"));
     if (result == PRT_CUDA_SUCCESS)
         result = driver->function_limit(run->function, PRT_CUDA_FUNCTION_SHARED_MORE, bytes);
     if (result != PRT_CUDA_SUCCESS)
