@@ -66,8 +66,8 @@ static void sum_appended(struct core_resident *r, const struct core_job *job, ui
         const uint64_t *appended = r->appended + q;
         uint64_t own = 0, step = core_threads(r);
         for (uint64_t i = from + core_thread(); i < to; i += step * FIRINGS_EACH)
-            CORE_WRITTEN_OUT for (uint32_t k = 0; k < FIRINGS_EACH; k++)
-                own += i + k * step < to ? appended[(i + k * step) * outputs] : 0;
+            CORE_WRITTEN_OUT for (uint32_t k = 0; k < FIRINGS_EACH; k++) own +=
+                i + k * step < to ? appended[(i + k * step) * outputs] : 0;
         (void)core_sum_before(r, own, &all);
         if (core_thread() == 0) r->sums[(uint64_t)worker * outputs + q] = all;
     }
@@ -132,12 +132,12 @@ static uint64_t move_firings(const struct core_resident *r, const struct core_or
                              const struct move *move, uint64_t first, uint64_t end, uint64_t place)
 {
     uint64_t packets[FIRINGS_EACH], own = 0, all;
-    CORE_WRITTEN_OUT for (uint32_t k = 0; k < FIRINGS_EACH; k++)
-        packets[k] = first + k < end ? move->appended[(first + k) * move->outputs] : 0;
-    CORE_WRITTEN_OUT for (uint32_t k = 0; k < FIRINGS_EACH; k++)
-        own += packets[k];
+    CORE_WRITTEN_OUT for (uint32_t k = 0; k < FIRINGS_EACH; k++) packets[k] =
+        first + k < end ? move->appended[(first + k) * move->outputs] : 0;
+    CORE_WRITTEN_OUT for (uint32_t k = 0; k < FIRINGS_EACH; k++) own += packets[k];
     uint8_t *to = move->to + (place + core_sum_before(r, own, &all)) * move->width;
-    CORE_WRITTEN_OUT for (uint32_t k = 0; k < FIRINGS_EACH; k++) {
+    CORE_WRITTEN_OUT for (uint32_t k = 0; k < FIRINGS_EACH; k++)
+    {
         if (packets[k] == 0) continue;
         uint64_t bytes = packets[k] * move->width;
         copy_packets(to, written_packets(r, order, move, first + k), bytes, move->unit);

@@ -114,7 +114,7 @@ enum core_resident_flags {
 struct core_resident_stage {
     uint32_t run, finish; /* numbers of its entries, for pipe_call */
     uint32_t station;
-    uint32_t flags; /* set of enum core_resident_flags */
+    uint32_t flags;          /* set of enum core_resident_flags */
     uint32_t worker_firings; /* a worker gets so many, if there are, or more */
     const void *arguments;
     void *tables, *state;
@@ -125,9 +125,9 @@ enum core_job_kind {
     CORE_JOB_TREES, /* `batch`, of a stage whose firings launch kernels */
     CORE_JOB_ZERO,  /* `bytes` from `to` on */
     CORE_JOB_SUM,   /* `sums` of the workers' parts of `count` firings */
-    CORE_JOB_MOVE,  /* the packets of output `output` of `count` firings from `from` to `to`, by as many workers */
-    CORE_JOB_COPY,  /* `bytes` from `from` to `to`, whole words of 8 bytes */
-    CORE_JOB_LEAVE  /* the run has ended */
+    CORE_JOB_MOVE, /* the packets of output `output` of `count` firings from `from` to `to`, by as many workers */
+    CORE_JOB_COPY, /* `bytes` from `from` to `to`, whole words of 8 bytes */
+    CORE_JOB_LEAVE /* the run has ended */
 };
 
 struct core_job {

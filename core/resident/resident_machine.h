@@ -109,8 +109,8 @@ static inline uint64_t core_shift_lanes(uint64_t value, int32_t lanes)
 /* The sum of the values of the block's threads before this one.  *all: of all threads. */
 static inline uint64_t core_sum_before(const struct core_resident *r, uint64_t own, uint64_t *all)
 {
-    enum { LANES = 32, WARPS_MAX = 32 };
-    static __attribute__((address_space(3))) volatile uint64_t sums[WARPS_MAX];
+    enum { LANES = 32, WARPS = 32 /* of a block, at most */ };
+    static __attribute__((address_space(3))) volatile uint64_t sums[WARPS];
     uint32_t lane = core_thread() % LANES, warp = core_thread() / LANES;
     uint64_t sum = own, before = 0;
     for (uint32_t lanes = 1; lanes < LANES; lanes *= 2) {

@@ -363,7 +363,8 @@ static enum prt_status deepen_program(const struct prt_program *loaded,
     return PRT_OK;
 }
 
-#define GROWTH_MEMORY_PART 16 /* of the memory that the process may use, the growth gets at most one part */
+#define GROWTH_MEMORY_PART                                                                         \
+    16 /* of the memory that the process may use, the growth gets at most one part */
 
 static uint64_t growth_allowed(uint64_t most)
 {
@@ -387,8 +388,8 @@ static void choose_depths(struct prt_run *run, const struct prt_run_options *opt
     uint64_t wanted = info.depth_factor;
     if (options != NULL && options->depth_factor > 0) wanted = options->depth_factor;
     if (wanted <= 1) return;
-    uint64_t factor = prt_deepen_factor(&run->loaded->container, wanted,
-                                        growth_allowed(info.depth_bytes_max));
+    uint64_t factor =
+        prt_deepen_factor(&run->loaded->container, wanted, growth_allowed(info.depth_bytes_max));
     if (factor <= 1) return;
     for (int scales = 1; scales >= 0 && run->deeper == NULL; scales--)
         (void)deepen_program(run->loaded, info.description, factor, scales != 0, &run->deeper,

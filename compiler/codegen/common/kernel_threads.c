@@ -67,8 +67,8 @@ static LLVMValueRef shared_bytes(struct kernel_emitter *e)
 {
     static const char text[] = "mov.u32 $0, %dynamic_smem_size;", registers[] = "=r";
     LLVMTypeRef type = LLVMFunctionType(e->i32, NULL, 0, 0);
-    LLVMValueRef read = LLVMGetInlineAsm(type, text, sizeof text - 1, registers, sizeof registers - 1,
-                                         0, 0, LLVMInlineAsmDialectATT, 0);
+    LLVMValueRef read = LLVMGetInlineAsm(type, text, sizeof text - 1, registers,
+                                         sizeof registers - 1, 0, 0, LLVMInlineAsmDialectATT, 0);
     return LLVMBuildCall2(e->builder, type, read, NULL, 0, "");
 }
 
@@ -78,7 +78,8 @@ static LLVMValueRef shared_memory(struct kernel_emitter *e)
     enum { SHARED_SPACE = 3, ALIGNMENT = 16 };
     LLVMValueRef memory = LLVMGetNamedGlobal(e->module, GPU_TILES);
     if (memory != NULL) return memory;
-    memory = LLVMAddGlobalInAddressSpace(e->module, LLVMArrayType2(e->i8, 0), GPU_TILES, SHARED_SPACE);
+    memory =
+        LLVMAddGlobalInAddressSpace(e->module, LLVMArrayType2(e->i8, 0), GPU_TILES, SHARED_SPACE);
     LLVMSetAlignment(memory, ALIGNMENT);
     return memory;
 }
@@ -107,10 +108,12 @@ static void number_threads(struct kernel_emitter *e, const struct threads *t, LL
     LLVMValueRef blocks = widen_number(e, entry_param(t, ENTRY_BLOCKS));
     LLVMValueRef own = widen_number(e, thread_number(e)), lanes = kernel_i64(e, GPU_WARP);
     LLVMValueRef lane = LLVMBuildURem(e->builder, own, lanes, "lane");
-    LLVMValueRef row = LLVMBuildNUWMul(e->builder, LLVMBuildUDiv(e->builder, own, lanes, ""), blocks, "");
+    LLVMValueRef row =
+        LLVMBuildNUWMul(e->builder, LLVMBuildUDiv(e->builder, own, lanes, ""), blocks, "");
     LLVMValueRef warp =
         LLVMBuildNUWAdd(e->builder, row, widen_number(e, entry_param(t, ENTRY_BLOCK)), "warp");
-    *number = LLVMBuildNUWAdd(e->builder, LLVMBuildNUWMul(e->builder, warp, lanes, ""), lane, "thread");
+    *number =
+        LLVMBuildNUWAdd(e->builder, LLVMBuildNUWMul(e->builder, warp, lanes, ""), lane, "thread");
     *all = LLVMBuildNUWMul(e->builder, blocks, size, "threads");
 }
 
@@ -428,7 +431,8 @@ static void number_tiles(struct kernel_emitter *e, const struct threads *t, LLVM
     LLVMValueRef each = LLVMConstInt(e->i32, t->tiles.bytes, 0);
     LLVMValueRef room = LLVMBuildUDiv(b, shared_bytes(e), each, "");
     LLVMValueRef size = special_register(e, "llvm.nvvm.read.ptx.sreg.ntid.x");
-    LLVMValueRef warps = LLVMBuildUDiv(b, size, lanes, ""), warp = LLVMBuildUDiv(b, thread, lanes, "");
+    LLVMValueRef warps = LLVMBuildUDiv(b, size, lanes, ""),
+                 warp = LLVMBuildUDiv(b, thread, lanes, "");
     LLVMValueRef scarce = LLVMBuildICmp(b, LLVMIntULT, room, warps, "");
     warps = LLVMBuildSelect(b, scarce, room, warps, "");
     LLVMBasicBlockRef own = add_block(e, t, "own"), none = add_block(e, t, "none");
@@ -446,8 +450,8 @@ static void number_tiles(struct kernel_emitter *e, const struct threads *t, LLVM
 }
 
 /* One firing is executed, and its packets copied, by the first lane alone: others may not be there. */
-static LLVMValueRef find_lanes(struct kernel_emitter *e, const struct threads *t, LLVMValueRef alone,
-                               struct kernel_tile *tile)
+static LLVMValueRef find_lanes(struct kernel_emitter *e, const struct threads *t,
+                               LLVMValueRef alone, struct kernel_tile *tile)
 {
     LLVMBuilderRef b = e->builder;
     LLVMValueRef one = LLVMConstInt(e->i32, 1, 0), none = LLVMConstNull(e->i32);
@@ -467,8 +471,8 @@ static void meet_warp(struct kernel_emitter *e, LLVMValueRef mask)
 }
 
 /* Firing i with its row of the tile.  Leaves its status in `status` if it stops or faults. */
-static void fire_in_tile(struct kernel_emitter *e, struct threads *t, const struct kernel_tile *tile,
-                         LLVMValueRef i, LLVMValueRef status)
+static void fire_in_tile(struct kernel_emitter *e, struct threads *t,
+                         const struct kernel_tile *tile, LLVMValueRef i, LLVMValueRef status)
 {
     LLVMBasicBlockRef fire = add_block(e, t, "fire"), stop = add_block(e, t, "stop");
     LLVMBasicBlockRef fired = add_block(e, t, "fired");

@@ -42,7 +42,8 @@ static struct kernel_tile_end plan_end(const struct kernel_port *port, bool outp
     uint64_t width = port->type->width_bytes, packets = output ? port->push : port->pop;
     uint64_t own = port->type->alignment_bytes, unit = own > WORD ? own : WORD, bytes;
     struct kernel_tile_end end = {.unit_bytes = own < WORD ? own : WORD, .written = output};
-    if (__builtin_mul_overflow(packets, width, &bytes) || bytes > GPU_TILE_BYTES) bytes = GPU_TILE_BYTES;
+    if (__builtin_mul_overflow(packets, width, &bytes) || bytes > GPU_TILE_BYTES)
+        bytes = GPU_TILE_BYTES;
     end.firing_bytes = bytes;
     end.row_bytes = ((bytes + unit - 1) / unit | 1) * unit;
     return end;
@@ -197,7 +198,6 @@ LLVMValueRef kernel_tile_window(struct kernel_emitter *e, const struct kernel_ti
                                 const struct kernel_tile *tile)
 {
     LLVMValueRef rows = kernel_offset(e, e->builder, tile->memory, end->at_bytes);
-    LLVMValueRef distance =
-        LLVMBuildMul(e->builder, tile->lane, number_32(e, end->row_bytes), "");
+    LLVMValueRef distance = LLVMBuildMul(e->builder, tile->lane, number_32(e, end->row_bytes), "");
     return LLVMBuildAddrSpaceCast(e->builder, byte_at(e, rows, distance), e->pointer, "");
 }

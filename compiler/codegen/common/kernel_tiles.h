@@ -17,7 +17,8 @@ struct kernel_tile_end {
 struct kernel_tiles {
     uint32_t firings; /* of a tile, a power of two */
     uint64_t bytes;   /* of a tile */
-    struct kernel_tile_end *ends; /* inputs, then outputs: by parameter from KERNEL_PARAM_WINDOWS on */
+    struct kernel_tile_end
+        *ends; /* inputs, then outputs: by parameter from KERNEL_PARAM_WINDOWS on */
     uint64_t count;
 };
 
@@ -27,9 +28,10 @@ bool kernel_plan_tiles(struct kernel_emitter *e, const struct kernel *kernel,
 
 /* What the lanes of a warp know of their tile. */
 struct kernel_tile {
-    LLVMValueRef memory;      /* in shared memory */
-    LLVMValueRef lane, lanes; /* i32: the lane's number among those that copy, and how many these are */
-    LLVMValueRef firings;     /* i32: 1.. */
+    LLVMValueRef memory; /* in shared memory */
+    LLVMValueRef lane,
+        lanes;            /* i32: the lane's number among those that copy, and how many these are */
+    LLVMValueRef firings; /* i32: 1.. */
 };
 
 /* Copies the rows of all inputs from their windows into the tile, or those of all outputs from there.  windows[]: of the tile's

@@ -26,8 +26,9 @@ enum {
     NEST_OPERATIONS_MAX = 4096,
     NEST_INSTRUCTIONS_MAX = 12288,
     PROGRAM_INSTRUCTIONS_MAX = 49152,
-    THREADS_INSTRUCTIONS_MAX = 147456, /* of the program, for GPUs, where memory instead of registers costs more */
-    THREAD_ARRAY_BYTES_MAX = 256       /* an array that a thread of a GPU keeps in registers */
+    THREADS_INSTRUCTIONS_MAX =
+        147456, /* of the program, for GPUs, where memory instead of registers costs more */
+    THREAD_ARRAY_BYTES_MAX = 256 /* an array that a thread of a GPU keeps in registers */
 };
 
 /* ---- before code is built ---- */
@@ -169,7 +170,8 @@ bool kernel_writes_out(struct kernel_emitter *e, const struct ks *s, LLVMBasicBl
                        uint64_t added_before)
 {
     struct kernel_body *b = e->body;
-    if ((b->lanes == 0 && !e->code->threads) || !kernel_is_written_out(b->loops, s) || reads_memory_anyway(e, s))
+    if ((b->lanes == 0 && !e->code->threads) || !kernel_is_written_out(b->loops, s) ||
+        reads_memory_anyway(e, s))
         return false;
     /* Instructions of the blocks from `first` on: a function's blocks are in the order in which
      * they were made. */

@@ -12,7 +12,9 @@
 #include <string.h>
 
 enum { LOG_BYTES = 4096, THREADS_MAX = 1024 };
-enum { TILES_BYTES = 131072 }; /* four times GPU_TILE_BYTES, and half of the memory of an H100's multiprocessor */
+enum {
+    TILES_BYTES = 131072
+}; /* four times GPU_TILE_BYTES, and half of the memory of an H100's multiprocessor */
 
 /* Of the stack of a thread: without bodies that wait for others; for each body that waits, and what it calls, beside the
  * arrays of functions. */
