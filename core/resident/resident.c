@@ -126,7 +126,7 @@ static const uint8_t *written_packets(const struct core_resident *r, const struc
     return move->from + most_before(r, &order->batch, output, i) * move->width;
 }
 
-/* Moves the packets of FIRINGS_EACH firings from `first` on, as far as they are below `end`, behind those of the block's
+/* Moves the packets of FIRINGS_EACH firings from `first` on, as far as they are below `end`, after those of the block's
  * threads before, from place `place` on.  Returns how many all threads have moved. */
 static uint64_t move_firings(const struct core_resident *r, const struct core_order *order,
                              const struct move *move, uint64_t first, uint64_t end, uint64_t place)
@@ -147,7 +147,7 @@ static uint64_t move_firings(const struct core_resident *r, const struct core_or
 }
 
 /* Of the firings before the worker's own. */
-static uint64_t packets_before(const struct core_resident *r, const struct core_job *job,
+static uint64_t packets_of_earlier(const struct core_resident *r, const struct core_job *job,
                                uint32_t worker)
 {
     uint32_t outputs = core_stage(r->core, job->stage)->output_count;
@@ -163,7 +163,7 @@ static void move_packets(const struct core_resident *r, const struct core_order 
 {
     const struct core_job *job = &order->job;
     const struct move move = begin_move(r, order);
-    uint64_t from, to, place = packets_before(r, job, worker);
+    uint64_t from, to, place = packets_of_earlier(r, job, worker);
     divide_firings(job, worker, workers, &from, &to);
     for (; from < to; from += core_threads(r) * FIRINGS_EACH)
         place += move_firings(r, order, &move, from + core_thread() * FIRINGS_EACH, to, place);

@@ -38,7 +38,7 @@
  *     trees      the firings, each with all that it launches by the first thread of a worker (child_tree.h)
  *     sum, move  bounded rates: the firings write to scratch memory, each into room for its maximum.  The workers have equal
  *                parts of the firings.  `sum` adds up the numbers of packets of a part, `move` copies its packets to the
- *                out-window, behind those of the parts before it
+ *                out-window, after those of the parts before it
  *
  * The scheduler reads its block again and again, and only it writes there.  So it keeps what it has read in its cache: it
  * orders its reads after the writes of workers only where it reads such writes (`core_fence_device`).

@@ -257,7 +257,7 @@ static LLVMValueRef entry_alloca(struct kernel_emitter *e, uint64_t bytes, const
     return place;
 }
 
-/* What the firings share; in the entry block. */
+/* All firings of the thread share this; in the entry block. */
 static void begin_firings(struct kernel_emitter *e, struct threads *t)
 {
     t->first = t->args[KERNEL_PARAM_FIRST];
@@ -364,7 +364,7 @@ static void emit_groups(struct kernel_emitter *e, const struct threads *t, LLVMV
     kernel_position(e, few);
 }
 
-static uint64_t seen_packets(const struct kernel_port *port)
+static uint64_t visible_packets(const struct kernel_port *port)
 {
     return port->window_width > 0 ? (uint64_t)port->window_width * port->window_height : port->peek;
 }
@@ -378,7 +378,7 @@ static uint64_t find_together(struct kernel_emitter *e, const struct threads *t)
     if (e->cx->options.optimisation == 0 || t->ends.many) return 1;
     if (kernel_size(e, kernel->body) > SIZE_MAX_NODES) return 1;
     for (uint32_t i = 0; i < kernel->in_count && packets <= PACKETS_MAX; i++)
-        packets += seen_packets(&kernel->in[i]) * kernel->in[i].arity;
+        packets += visible_packets(&kernel->in[i]) * kernel->in[i].arity;
     uint64_t firings = PACKETS_MAX / packets;
     return firings > FIRINGS_MAX ? FIRINGS_MAX : firings < 2 ? 1 : firings;
 }
@@ -449,7 +449,7 @@ static void number_tiles(struct kernel_emitter *e, const struct threads *t, LLVM
     tile->lane = LLVMBuildURem(b, thread, lanes, "lane");
 }
 
-/* One firing is executed, and its packets copied, by the first lane alone: others may not be there. */
+/* The first lane by itself executes one firing and copies its packets: other lanes may not be there. */
 static LLVMValueRef find_lanes(struct kernel_emitter *e, const struct threads *t,
                                LLVMValueRef alone, struct kernel_tile *tile)
 {

@@ -26,7 +26,7 @@ struct kernel_tiles {
 bool kernel_plan_tiles(struct kernel_emitter *e, const struct kernel *kernel,
                        struct kernel_end_counts ends, struct kernel_tiles *tiles);
 
-/* What the lanes of a warp know of their tile. */
+/* A lane of a warp knows this of the tile. */
 struct kernel_tile {
     LLVMValueRef memory; /* in shared memory */
     LLVMValueRef lane,
