@@ -29,7 +29,8 @@ E
 
 # ---- which device executes what ----
 
-node_of() { "$PIPEC" "$2" --device=$1 -o node.pbc && "$PIPEC" inspect node.pbc | grep '^node'; }
+# node_of DEVICE FILE [OPTION]
+node_of() { "$PIPEC" "$2" --device="$1" ${3:+"$3"} -o node.pbc && "$PIPEC" inspect node.pbc | grep '^node'; }
 for on in 'sim16:order: order unit sort cost 44 ' 'cpu:order: order cost ' 'sim4:order: slow cost ' \
     'cuda:order: slow cost ' 'sim-h200:order: slow cost '; do
     check "$on" says 0 "^node ${on#*:}" node_of "${on%%:*}" order.pipe
@@ -100,11 +101,11 @@ E
 check "a kernel with other rates cannot stand for it" says 1 'their ports differ' "$PIPEC" chain.pipe --device=sim4
 sed -i 's/^kernel pass.*/&\npipeline through(in u32 x, out u32 y) { x -> pass -> y; }/; s/else pass/else through/' chain.pipe
 check "a unit is not fused with its neighbours" says 0 'is executed by a unit of the device' "$PIPEC" --fuse -Wnot-fused chain.pipe
-check "a pipeline that stands for it is" says 0 'move[.]pass.*cost' node_of "sim4 --fuse" chain.pipe
+check "a pipeline that stands for it is" says 0 'move[.]pass.*cost' node_of sim4 chain.pipe --fuse
 check "the formatter leaves it as it is" "$PIPEC" fmt --check order.pipe
-printf 'builtin kernel  order ( in u32 x pop 8,out u32 y push 8 )from "sort"else  slow ;\n' >loose.pipe
+printf 'builtin kernel  order ( in u32 x pop 8,out u32 y push 8 )from "sort"else  slow < 8> ;\n' >loose.pipe
 "$PIPEC" fmt loose.pipe
-check "... and lays it out" grep -qx 'builtin kernel order(in u32 x pop 8, out u32 y push 8) from "sort" else slow;' loose.pipe
+check "... and lays it out" grep -qx 'builtin kernel order(in u32 x pop 8, out u32 y push 8) from "sort" else slow<8>;' loose.pipe
 check "the fallback is used" "$PIPEC" lint --fail-on=warning order.pipe
 "$PIPEC" graph --format=cmds order.pipe >order.cmds
 check "a command list has it" says 0 '^node order: order unit sort' node_of sim16 order.cmds
