@@ -148,7 +148,7 @@ static uint64_t move_firings(const struct core_resident *r, const struct core_or
 
 /* Of the firings before the worker's own. */
 static uint64_t packets_of_earlier(const struct core_resident *r, const struct core_job *job,
-                               uint32_t worker)
+                                   uint32_t worker)
 {
     uint32_t outputs = core_stage(r->core, job->stage)->output_count;
     uint64_t own = 0, all;
