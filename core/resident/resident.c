@@ -73,17 +73,20 @@ static void sum_appended(struct core_resident *r, const struct core_job *job, ui
     }
 }
 
-static void copy_packets(uint8_t *to, const uint8_t *from, uint64_t bytes, uint64_t unit)
+static void copy_packets(void *to, const void *from, uint64_t bytes, uint64_t unit)
 {
     if (unit == sizeof(uint32_t)) {
-        for (uint64_t i = 0; i < bytes; i += sizeof(uint32_t))
-            *(uint32_t *)(void *)(to + i) = *(const uint32_t *)(const void *)(from + i);
+        uint32_t *words = to;
+        for (uint64_t i = 0; i < bytes / sizeof *words; i++)
+            words[i] = ((const uint32_t *)from)[i];
     } else if (unit == sizeof(uint64_t)) {
-        for (uint64_t i = 0; i < bytes; i += sizeof(uint64_t))
-            *(uint64_t *)(void *)(to + i) = *(const uint64_t *)(const void *)(from + i);
+        uint64_t *words = to;
+        for (uint64_t i = 0; i < bytes / sizeof *words; i++)
+            words[i] = ((const uint64_t *)from)[i];
     } else {
+        uint8_t *parts = to;
         for (uint64_t i = 0; i < bytes; i++)
-            to[i] = from[i];
+            parts[i] = ((const uint8_t *)from)[i];
     }
 }
 
