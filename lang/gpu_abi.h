@@ -18,7 +18,7 @@
  * N is container_node.kernel, as in lang/kernel_abi.h. pipe_call is a switch over direct calls, so the assembler
  * knows how many registers each entry takes. pipe_arguments is for one thread.
  *
- * Threads. A batch is executed by `blocks` blocks of threads, which are one-dimensional and of equal size. All
+ * Threads. A batch is executed by `blocks` blocks of whole warps, which are one-dimensional and of equal size. All
  * threads of a block make the call together, with the block's number among those `blocks`. A thread finds its own
  * part: `%tid.x` and `%ntid.x` are its number in the block and the size of the block. A thread returns when its
  * part is done; the reader of the output waits for all threads. Threads of other blocks are never waited for.
@@ -28,9 +28,16 @@
  *   one thread     init, finish, kernels with `state`, kernels that launch, child kernels, kernels of more than
  *                  GPU_ENDS_MAX ends, and everything that is compiled in debug mode. Thread 0 of block 0 executes all
  *                  firings in order, and the contract is that of lang/kernel_abi.h. The others return KERNEL_OK.
- *   threads        Firing i of the batch is executed by thread i mod (blocks x threads) of all threads, so that
- *                  neighbours access neighbouring packets. Of a kernel with `group`, a thread executes the
- *                  work-items one after the other.
+ *   threads        The firings of the batch are divided among all threads, so that the lanes of a warp, GPU_WARP
+ *                  threads, execute neighbouring firings. The warps of the blocks have firings in turn: first the
+ *                  first one of each block, then the second. A firing may be executed twice: both times it writes the
+ *                  same. Of a kernel with `group`, a thread executes the work-items one after the other. One
+ *                  firing is executed by thread 0 of block 0, and the other threads need not be there.
+ *
+ * Tiles. Where a firing pops or pushes a block of packets, the lanes of a warp may copy the packets of their firings
+ * together, to memory that the block shares and from there. If an image has such kernels, its text declares
+ * `.extern .shared pipe_tiles`, and the caller gives each block at least GPU_TILE_BYTES of shared memory when it launches
+ * (`%dynamic_smem_size`). With more of it, more warps work at the same time.
  *
  * In the second kind, `struct kernel_batch` differs from lang/kernel_abi.h in this:
  *
@@ -58,6 +65,12 @@
 #include "lang/kernel_abi.h"
 
 enum gpu_entry { GPU_ENTRY_RUN, GPU_ENTRY_INIT, GPU_ENTRY_FINISH, GPU_ENTRY_KINDS };
+
+#define GPU_WARP UINT32_C(32)
+
+/* The memory for tiles, and its least size in bytes. */
+#define GPU_TILES "pipe_tiles"
+#define GPU_TILE_BYTES UINT32_C(32768)
 
 /* A kernel of more ends is executed by one thread. */
 #define GPU_ENDS_MAX UINT32_C(1024)

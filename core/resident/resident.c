@@ -12,7 +12,8 @@ enum {
     LOOK_NANOSECONDS =
         1000000,        /* between two looks at the mail of the host: one takes microseconds */
     BEAT_ROUNDS = 1024, /* of a loop that waits */
-    SCRATCH_ALIGNMENT = 64
+    SCRATCH_ALIGNMENT = 64,
+    FIRINGS_EACH = 8 /* that a thread moves the packets of, one after the other */
 };
 
 /* ---- jobs: the workers ---- */
@@ -45,66 +46,132 @@ static void copy_words(const struct core_job *job, struct crew crew)
     core_fence_system();
 }
 
-/* Makes places of numbers: row i has the packets of the firings before i, the last row and `results` those of all.  One
- * block. */
-static void sum_appended(struct core_resident *r, const struct core_job *job)
+/* The firings of a worker among all of a job: from, to. */
+static void divide_firings(const struct core_job *job, uint32_t worker, uint32_t workers,
+                           uint64_t *from, uint64_t *to)
 {
-    const struct core_stage *stage = core_stage(r->core, job->stage);
-    uint32_t outputs = stage->output_count;
-    uint64_t thread = core_thread(), part = (job->count + r->threads - 1) / r->threads;
-    uint64_t begin = thread * part, end = begin + part;
-    if (end > job->count) end = job->count;
+    uint64_t part = (job->count + workers - 1) / workers;
+    *from = part * worker < job->count ? part * worker : job->count;
+    *to = part < job->count - *from ? *from + part : job->count;
+}
+
+/* How many packets the worker's firings have appended: `sums`. */
+static void sum_appended(struct core_resident *r, const struct core_job *job, uint32_t worker,
+                         uint32_t workers)
+{
+    uint32_t outputs = core_stage(r->core, job->stage)->output_count;
+    uint64_t from, to, all;
+    divide_firings(job, worker, workers, &from, &to);
     for (uint32_t q = 0; q < outputs; q++) {
-        uint64_t sum = 0, place = 0;
-        for (uint64_t i = begin; i < end; i++)
-            sum += r->appended[i * outputs + q];
-        r->sums[thread] = sum;
-        core_barrier();
-        for (uint64_t i = 0; i < thread; i++)
-            place += r->sums[i];
-        for (uint64_t i = begin; i < end; i++) {
-            uint64_t packets = r->appended[i * outputs + q];
-            r->appended[i * outputs + q] = place;
-            place += packets;
-        }
-        if (begin < job->count && end == job->count)
-            r->results[stage->first_output + q] = r->appended[end * outputs + q] = place;
-        core_barrier();
+        const uint64_t *appended = r->appended + q;
+        uint64_t own = 0, step = core_threads(r);
+        for (uint64_t i = from + core_thread(); i < to; i += step * FIRINGS_EACH)
+            CORE_WRITTEN_OUT for (uint32_t k = 0; k < FIRINGS_EACH; k++) own +=
+                i + k * step < to ? appended[(i + k * step) * outputs] : 0;
+        (void)core_sum_before(r, own, &all);
+        if (core_thread() == 0) r->sums[(uint64_t)worker * outputs + q] = all;
     }
 }
 
-static void copy_packets(void *to, const void *from, uint64_t bytes, uint64_t width)
+static void copy_packets(void *to, const void *from, uint64_t bytes, uint64_t unit)
 {
-    if (width % sizeof(uint64_t) == 0) {
-        uint64_t *words = to;
-        for (uint64_t i = 0; i < bytes / sizeof *words; i++)
-            words[i] = ((const uint64_t *)from)[i];
-    } else if (width % sizeof(uint32_t) == 0) {
+    if (unit == sizeof(uint32_t)) {
         uint32_t *words = to;
         for (uint64_t i = 0; i < bytes / sizeof *words; i++)
             words[i] = ((const uint32_t *)from)[i];
+    } else if (unit == sizeof(uint64_t)) {
+        uint64_t *words = to;
+        for (uint64_t i = 0; i < bytes / sizeof *words; i++)
+            words[i] = ((const uint64_t *)from)[i];
     } else {
-        uint8_t *words = to;
+        uint8_t *parts = to;
         for (uint64_t i = 0; i < bytes; i++)
-            words[i] = ((const uint8_t *)from)[i];
+            parts[i] = ((const uint8_t *)from)[i];
     }
 }
 
-static void move_packets(const struct core_resident *r, const struct core_order *order,
-                         struct crew crew)
+/* All that a thread reads again and again while it moves packets of an output. */
+struct move {
+    const uint64_t *appended; /* by firing; as far from each other as the stage has outputs */
+    uint64_t outputs;
+    const uint8_t *from;
+    uint8_t *to;
+    uint64_t width, unit; /* bytes of a packet, and bytes that are copied at once */
+    bool one_phase;
+    uint64_t most_bytes; /* of a firing, with one phase */
+};
+
+static struct move begin_move(const struct core_resident *r, const struct core_order *order)
 {
     const struct core_job *job = &order->job;
     const struct core_stage *stage = core_stage(r->core, job->stage);
     const struct core_output *output = core_output(r->core, stage, job->output);
     uint64_t width = core_written_buffer(r->core, output)->fifo.width_bytes;
-    uint32_t outputs = stage->output_count;
-    for (uint64_t i = crew.number; i < job->count; i += crew.count) {
-        uint64_t place = r->appended[i * outputs + job->output];
-        uint64_t packets = r->appended[(i + 1) * outputs + job->output] - place;
-        const uint8_t *from =
-            (const uint8_t *)job->from + most_before(r, &order->batch, output, i) * width;
-        copy_packets((uint8_t *)job->to + place * width, from, packets * width, width);
+    return (struct move){.appended = r->appended + job->output,
+                         .outputs = stage->output_count,
+                         .from = job->from,
+                         .to = job->to,
+                         .width = width,
+                         .unit = width % sizeof(uint64_t) == 0   ? sizeof(uint64_t)
+                                 : width % sizeof(uint32_t) == 0 ? sizeof(uint32_t)
+                                                                 : 1,
+                         .one_phase = output->most.phases == 1,
+                         .most_bytes = output->most.cycle * width};
+}
+
+/* Where firing i wrote its packets. */
+static const uint8_t *written_packets(const struct core_resident *r, const struct core_order *order,
+                                      const struct move *move, uint64_t i)
+{
+    if (move->one_phase) return move->from + i * move->most_bytes;
+    const struct core_stage *stage = core_stage(r->core, order->job.stage);
+    const struct core_output *output = core_output(r->core, stage, order->job.output);
+    return move->from + most_before(r, &order->batch, output, i) * move->width;
+}
+
+/* Moves the packets of FIRINGS_EACH firings from `first` on, as far as they are below `end`, after those of the block's
+ * threads before, from place `place` on.  Returns how many all threads have moved. */
+static uint64_t move_firings(const struct core_resident *r, const struct core_order *order,
+                             const struct move *move, uint64_t first, uint64_t end, uint64_t place)
+{
+    uint64_t packets[FIRINGS_EACH], own = 0, all;
+    CORE_WRITTEN_OUT for (uint32_t k = 0; k < FIRINGS_EACH; k++) packets[k] =
+        first + k < end ? move->appended[(first + k) * move->outputs] : 0;
+    CORE_WRITTEN_OUT for (uint32_t k = 0; k < FIRINGS_EACH; k++) own += packets[k];
+    uint8_t *to = move->to + (place + core_sum_before(r, own, &all)) * move->width;
+    CORE_WRITTEN_OUT for (uint32_t k = 0; k < FIRINGS_EACH; k++)
+    {
+        if (packets[k] == 0) continue;
+        uint64_t bytes = packets[k] * move->width;
+        copy_packets(to, written_packets(r, order, move, first + k), bytes, move->unit);
+        to += bytes;
     }
+    return all;
+}
+
+/* Of the firings before the worker's own. */
+static uint64_t packets_of_earlier(const struct core_resident *r, const struct core_job *job,
+                                   uint32_t worker)
+{
+    uint32_t outputs = core_stage(r->core, job->stage)->output_count;
+    uint64_t own = 0, all;
+    for (uint32_t i = core_thread(); i < worker; i += core_threads(r))
+        own += r->sums[(uint64_t)i * outputs + job->output];
+    (void)core_sum_before(r, own, &all);
+    return all;
+}
+
+static void move_packets(const struct core_resident *r, const struct core_order *order,
+                         uint32_t worker, uint32_t workers)
+{
+    const struct core_job *job = &order->job;
+    const struct move move = begin_move(r, order);
+    uint64_t from, to, place = packets_of_earlier(r, job, worker);
+    divide_firings(job, worker, workers, &from, &to);
+    for (; from < to; from += core_threads(r) * FIRINGS_EACH)
+        place += move_firings(r, order, &move, from + core_thread() * FIRINGS_EACH, to, place);
+    if (worker + 1 == workers && core_thread() == 0)
+        r->results[core_stage(r->core, job->stage)->first_output + job->output] = place;
 }
 
 /* The part of a block in the run. */
@@ -132,8 +199,8 @@ static void execute_part(struct core_resident *r, const struct core_order *order
         if (core_thread() == 0) core_tree_execute(r, seat->block, order, seat->worker, workers);
         break;
     case CORE_JOB_ZERO: zero_bytes(job, crew); break;
-    case CORE_JOB_SUM: sum_appended(r, job); break;
-    case CORE_JOB_MOVE: move_packets(r, order, crew); break;
+    case CORE_JOB_SUM: sum_appended(r, job, seat->worker, workers); break;
+    case CORE_JOB_MOVE: move_packets(r, order, seat->worker, workers); break;
     case CORE_JOB_COPY: copy_words(job, crew); break;
     case CORE_JOB_LEAVE: break;
     }
@@ -341,13 +408,19 @@ static void post_order(struct core_station *station, struct core_order *order, u
     core_store_device(&station->heads[place].value, number << 32 | workers);
 }
 
+/* So many workers as get `each` items of `count`. */
+static uint32_t workers_for_parts(const struct core_station *station, uint64_t count, uint32_t each)
+{
+    if (count >= (uint64_t)station->workers * each) return station->workers;
+    uint32_t workers = ((uint32_t)count + each - 1) / each;
+    return workers > 0 ? workers : 1;
+}
+
 /* So many workers as have something to do for `count` items, one for each thread. */
 static uint32_t workers_for(const struct core_resident *r, const struct core_station *station,
                             uint64_t count)
 {
-    if (count >= (uint64_t)station->workers * r->threads) return station->workers;
-    uint32_t workers = ((uint32_t)count + r->threads - 1) / r->threads;
-    return workers > 0 ? workers : 1;
+    return workers_for_parts(station, count, r->threads);
 }
 
 /* Another station may be the next reader of packets that a station has written. */
@@ -500,7 +573,8 @@ static void post_moves(struct core_resident *r, uint32_t index, uint64_t count,
     const struct core_stage *stage = core_stage(r->core, index);
     struct core_job job = {.kind = CORE_JOB_SUM, .stage = index, .count = count};
     struct core_station *station = stage_station(r, index);
-    post_job(r, station, &job, times, 1);
+    uint32_t workers = workers_for(r, station, (count + FIRINGS_EACH - 1) / FIRINGS_EACH);
+    post_job(r, station, &job, times, workers);
     for (uint32_t i = 0; i < stage->output_count; i++) {
         job = (struct core_job){.kind = CORE_JOB_MOVE,
                                 .stage = index,
@@ -508,7 +582,7 @@ static void post_moves(struct core_resident *r, uint32_t index, uint64_t count,
                                 .count = count,
                                 .from = r->out[stage->first_output + i],
                                 .to = written_window(r, core_output(r->core, stage, i))};
-        post_job(r, station, &job, times, workers_for(r, station, count));
+        post_job(r, station, &job, times, workers);
     }
 }
 
@@ -547,7 +621,9 @@ static enum kernel_status run_threads(struct core_resident *r, uint32_t index)
     const struct core_job job = {
         .kind = CORE_JOB_RUN, .stage = index, .entry = r->stages[index].run};
     if ((r->stages[index].flags & CORE_RESIDENT_ZEROED) != 0) zero_stage_outputs(r, index);
-    execute_job(r, stage_station(r, index), &job, stage->batch);
+    struct core_station *station = stage_station(r, index);
+    uint32_t each = r->stages[index].worker_firings;
+    execute_job_by(r, station, &job, workers_for_parts(station, stage->batch, each));
     if ((r->stages[index].flags & CORE_RESIDENT_ENDS) != 0) core_fence_device();
     return stage->completed < stage->batch ? repeat_firing(r, index, stage->completed) : KERNEL_OK;
 }
@@ -717,7 +793,8 @@ static void post_firings(struct core_resident *r, uint32_t index, struct core_pe
     bool threads = (r->stages[index].flags & CORE_RESIDENT_THREADS) != 0;
     open_resident_batch(r, index, false, &order->batch);
     order->batch.completed = &pending->completed;
-    uint32_t workers = threads ? workers_for(r, station, order->batch.count) : 1;
+    uint32_t each = r->stages[index].worker_firings;
+    uint32_t workers = threads ? workers_for_parts(station, order->batch.count, each) : 1;
     if (!core_stage(r->core, index)->exact) core_copy_batch(&r->batch, &order->batch);
     attach_windows(order, core_stage(r->core, index));
     order->job.kind = CORE_JOB_RUN;

@@ -36,8 +36,9 @@
  *     zero       the out-windows, if the kernel writes by index
  *     run        the firings, each by one thread (lang/gpu_abi.h)
  *     trees      the firings, each with all that it launches by the first thread of a worker (child_tree.h)
- *     sum, move  bounded rates: the firings write to scratch memory, each into room for its maximum.  `sum` computes places
- *                from their numbers of packets, `move` copies the packets to the out-window, one after the other
+ *     sum, move  bounded rates: the firings write to scratch memory, each into room for its maximum.  The workers have equal
+ *                parts of the firings.  `sum` adds up the numbers of packets of a part, `move` copies its packets to the
+ *                out-window, after those of the parts before it
  *
  * The scheduler reads its block again and again, and only it writes there.  So it keeps what it has read in its cache: it
  * orders its reads after the writes of workers only where it reads such writes (`core_fence_device`).
@@ -113,7 +114,8 @@ enum core_resident_flags {
 struct core_resident_stage {
     uint32_t run, finish; /* numbers of its entries, for pipe_call */
     uint32_t station;
-    uint32_t flags; /* set of enum core_resident_flags */
+    uint32_t flags;          /* set of enum core_resident_flags */
+    uint32_t worker_firings; /* a worker gets so many, if there are, or more */
     const void *arguments;
     void *tables, *state;
 };
@@ -122,10 +124,10 @@ enum core_job_kind {
     CORE_JOB_RUN,   /* `batch` */
     CORE_JOB_TREES, /* `batch`, of a stage whose firings launch kernels */
     CORE_JOB_ZERO,  /* `bytes` from `to` on */
-    CORE_JOB_SUM,   /* for one block: `appended` of `count` firings becomes places */
-    CORE_JOB_MOVE,  /* the packets of output `output` of `count` firings from `from` to `to` */
-    CORE_JOB_COPY,  /* `bytes` from `from` to `to`, whole words of 8 bytes */
-    CORE_JOB_LEAVE  /* the run has ended */
+    CORE_JOB_SUM,   /* `sums` of the workers' parts of `count` firings */
+    CORE_JOB_MOVE, /* the packets of output `output` of `count` firings from `from` to `to`, by as many workers */
+    CORE_JOB_COPY, /* `bytes` from `from` to `to`, whole words of 8 bytes */
+    CORE_JOB_LEAVE /* the run has ended */
 };
 
 struct core_job {
@@ -208,8 +210,8 @@ struct core_resident {
     uint64_t *results;  /* by output: packets that the last launch of its stage has appended */
     uint32_t *finishes; /* stages whose finish has been launched and not executed */
     uint8_t *scratch;   /* of bounded rates */
-    uint64_t *appended; /* by firing and output, and one row more */
-    uint64_t *sums;     /* by thread of a block */
+    uint64_t *appended; /* by firing and output */
+    uint64_t *sums;     /* by worker and output: what its part of the firings has appended */
     struct core_station *scratch_station; /* whose jobs used the scratch memory last; NULL: none */
     uint64_t scratch_done;                /* `done` of it when they have been executed */
     uint32_t *multiprocessors;            /* by block: which one it is on */

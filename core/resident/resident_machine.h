@@ -27,6 +27,9 @@ static inline void core_copy_batch(struct kernel_batch *to, const struct kernel_
 
 #ifdef __NVPTX__
 
+/* Before a loop: all its rounds are written out, so that arrays stay in registers and loads are under way together. */
+#define CORE_WRITTEN_OUT _Pragma("clang loop unroll(full)")
+
 /* Of the container's image. */
 int32_t pipe_call(uint32_t entry, const struct kernel_batch *batch, uint32_t block, uint32_t blocks,
                   void *local);
@@ -93,6 +96,36 @@ static inline uint64_t core_share(uint64_t value)
     uint64_t of_first = shared;
     core_barrier();
     return of_first;
+}
+
+/* Of the lane so many before it.  Those that have none get their own. */
+static inline uint64_t core_shift_lanes(uint64_t value, int32_t lanes)
+{
+    uint32_t low = (uint32_t)__nvvm_shfl_sync_up_i32(UINT32_MAX, (int32_t)value, lanes, 0);
+    uint32_t high = (uint32_t)__nvvm_shfl_sync_up_i32(UINT32_MAX, (int32_t)(value >> 32), lanes, 0);
+    return (uint64_t)high << 32 | low;
+}
+
+/* The sum of the values of the block's threads before this one.  *all: of all threads. */
+static inline uint64_t core_sum_before(const struct core_resident *r, uint64_t own, uint64_t *all)
+{
+    enum { LANES = 32, WARPS = 32 /* of a block, at most */ };
+    static __attribute__((address_space(3))) volatile uint64_t sums[WARPS];
+    uint32_t lane = core_thread() % LANES, warp = core_thread() / LANES;
+    uint64_t sum = own, before = 0;
+    for (uint32_t lanes = 1; lanes < LANES; lanes *= 2) {
+        uint64_t earlier = core_shift_lanes(sum, (int32_t)lanes);
+        if (lane >= lanes) sum += earlier;
+    }
+    if (lane == LANES - 1) sums[warp] = sum;
+    core_barrier();
+    *all = 0;
+    for (uint32_t i = 0; i < core_threads(r) / LANES; i++) {
+        if (i == warp) before = *all;
+        *all += sums[i];
+    }
+    core_barrier();
+    return before + sum - own;
 }
 
 /* Without an order: what the thread has read before stays in its cache. */
@@ -192,6 +225,8 @@ static inline int32_t core_call(const struct core_resident *r, uint32_t thread,
 
 #else
 
+#define CORE_WRITTEN_OUT
+
 static inline uint32_t core_thread(void)
 {
     return 0;
@@ -225,6 +260,13 @@ static inline const struct core_order *core_take_order(const struct core_residen
 static inline uint64_t core_share(uint64_t value)
 {
     return value;
+}
+
+static inline uint64_t core_sum_before(const struct core_resident *r, uint64_t own, uint64_t *all)
+{
+    (void)r;
+    *all = own;
+    return 0;
 }
 
 static inline uint64_t core_peek_device(const uint64_t *at)

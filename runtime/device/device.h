@@ -72,6 +72,9 @@ struct prt_device_info {
     uint32_t host_threads; /* that execute kernels, the scheduler's included */
     bool executes;         /* false: outputs are not computed */
     bool real_time;        /* cycles are nanoseconds of the host */
+    /* Depths for which it is worth more than with those of the plan: so many times as deep, 0 or 1: the plan's, and at most
+     * so many bytes more. */
+    uint64_t depth_factor, depth_bytes_max;
 };
 
 /* A run whose scheduler is resident on the device. */

@@ -363,12 +363,10 @@ static enum prt_status deepen_program(const struct prt_program *loaded,
     return PRT_OK;
 }
 
-/* A batch that is divided among threads ends with the slowest of them.  If it is twice as large, it ends half as often. */
-#define DEPTH_PER_THREAD 2
-#define GROWTH_BYTES_MAX (UINT64_C(64) << 20) /* of one run, and ... */
-#define GROWTH_MEMORY_PART 16 /* ... one of so many parts of the memory that the process may use */
+#define GROWTH_MEMORY_PART                                                                         \
+    16 /* of the memory that the process may use, the growth gets at most one part */
 
-static uint64_t growth_allowed(void)
+static uint64_t growth_allowed(uint64_t most)
 {
     uint64_t bytes = prt_host_quota_memory_bytes(PRT_HOST_GROUPS, PRT_HOST_MOUNTS), machine;
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
@@ -376,7 +374,7 @@ static uint64_t growth_allowed(void)
         machine < bytes)
         bytes = machine;
     bytes /= GROWTH_MEMORY_PART;
-    return bytes < GROWTH_BYTES_MAX ? bytes : GROWTH_BYTES_MAX;
+    return bytes < most ? bytes : most;
 }
 
 /* First all depths and counts of the program grow, then only the depths, then none.  The next form is used if the
@@ -387,13 +385,11 @@ static void choose_depths(struct prt_run *run, const struct prt_run_options *opt
     struct prt_error refusal;
     run->ops->info(run->device, &info);
     if (!info.real_time || !info.executes) return;
-    uint64_t wanted = 1;
-    if (options != NULL && options->depth_factor > 0)
-        wanted = options->depth_factor;
-    else if (info.host_threads > 1)
-        wanted = (uint64_t)DEPTH_PER_THREAD * info.host_threads;
+    uint64_t wanted = info.depth_factor;
+    if (options != NULL && options->depth_factor > 0) wanted = options->depth_factor;
     if (wanted <= 1) return;
-    uint64_t factor = prt_deepen_factor(&run->loaded->container, wanted, growth_allowed());
+    uint64_t factor =
+        prt_deepen_factor(&run->loaded->container, wanted, growth_allowed(info.depth_bytes_max));
     if (factor <= 1) return;
     for (int scales = 1; scales >= 0 && run->deeper == NULL; scales--)
         (void)deepen_program(run->loaded, info.description, factor, scales != 0, &run->deeper,

@@ -308,7 +308,7 @@ static void print_run_memory(const struct text *t)
     fputc('\n', t->to);
 }
 
-/* Prints the buffers that the run has deepened for its threads. */
+/* Prints the buffers that the run has deepened. */
 static void print_growth(const struct text *t)
 {
     struct prt_buffer_statistics b;
@@ -319,11 +319,11 @@ static void print_growth(const struct text *t)
         bytes += (b.depth_packets - b.planned_packets) * b.width_bytes;
         count++;
     }
-    if (count > 0)
-        fprintf(t->to,
-                "depths of %" PRIu32 " buffer%s grown for %" PRIu32 " host threads: %" PRIu64
-                " bytes more than planned\n",
-                count, plural(count), t->total.host_threads, bytes);
+    if (count == 0) return;
+    fprintf(t->to, "depths of %" PRIu32 " buffer%s grown", count, plural(count));
+    if (t->total.host_threads > 1)
+        fprintf(t->to, " for %" PRIu32 " host threads", t->total.host_threads);
+    fprintf(t->to, ": %" PRIu64 " bytes more than planned\n", bytes);
 }
 
 /* Lists the ports that waited for at least a thousandth of the time. */

@@ -71,7 +71,8 @@ has() { grep -qE "$2" "$1" || { cat "$1"; return 1; }; }
 for operation in mul.rn.f32 div.rn.f32 sqrt.rn.f32 add.rn.f32; do
     check "$operation" has sum.ptx "\b$operation\b"
 done
-check "a product and a sum are two operations, fma is one" [ "$(grep -c 'fma\.rn\.f32' sum.ptx)" = 1 ]
+# Kernel `exact` is there twice: for one firing, and for eight at the same time.
+check "a product and a sum are two operations, fma is one" [ "$(grep -c 'fma\.rn\.f32' sum.ptx)" = 9 ]
 cat >strided.pipe <<'END'
 kernel swap(in u32 x pop 2, out u32 y push 2) { y <- x[1]; y <- x[0]; }
 pipeline main(in u32 x, out u32 y) { x -> swap -> y; }
@@ -79,6 +80,29 @@ END
 "$PIPEC" --device=cuda --emit=ptx:strided.ptx strided.pipe
 check "firings are strided over the threads of all blocks" has strided.ptx '%ntid\.x'
 check "and begin with the number of the thread" has strided.ptx '%tid\.x'
+check "blocks of packets lie in shared memory" has strided.ptx '\.extern \.shared .*pipe_tiles'
+check "they are read there" has strided.ptx 'ld\.shared'
+check "and written" has strided.ptx 'st\.shared'
+check "the warp waits for its copies" has strided.ptx 'bar\.warp\.sync'
+cat >light.pipe <<'END'
+kernel half(in f32 x, out f32 y) { y <- x * 0.5; }
+pipeline main(in f32 x, out f32 y) { x -> half -> y; }
+END
+"$PIPEC" --device=cuda --emit=ptx:light.ptx light.pipe
+# Of a thread's eight firings all packets are loaded before one is stored.
+together() { grep -oE '(ld|st)\.(b|f)32' light.ptx | tr -d '\n' | grep -qE '(ld\.[bf]32){8}(st\.[bf]32){8}' || { cat light.ptx; return 1; }; }
+check "light firings load together" together
+cat >swaps.pipe <<'END'
+kernel reversed(in u32 x pop 16, out u32 y push 16) {
+    u32 s[16];
+    for (i32 i = 0; i < 16; i++) s[i] = x[i] * 3;
+    for (i32 i = 0; i < 16; i++) y <- s[15 - i];
+}
+pipeline main(in u32 x, out u32 y) { x -> reversed -> y; }
+END
+"$PIPEC" --device=cuda --emit=ptx:swaps.ptx swaps.pipe
+lacks() { ! grep -E "$2" "$1"; }
+check "a small array lies in registers" lacks swaps.ptx '\.local'
 cat >choice.pipe <<'END'
 kernel small(in u8 x pop 1, out u8 y push 0..1) { if (x < 9) y <- x; }
 kernel last(in u8 x, out u8 y) { state u8 s; y <- s; s = x; finish { y <- s; } }

@@ -233,7 +233,8 @@ static int32_t call_device(struct program *p, uint32_t entry, const struct kerne
     device_address statuses_at = (device_address)(uintptr_t)on_device(statuses);
     void *parameters[] = {&entry, &batch_at, &statuses_at};
     MUST(driver_to_device(arena.device, arena.host, arena.used));
-    MUST(driver_launch(p->function, blocks, 1, 1, THREADS, 1, 1, 0, NULL, parameters, NULL));
+    MUST(driver_launch(p->function, blocks, 1, 1, THREADS, 1, 1, GPU_TILE_BYTES, NULL, parameters,
+                       NULL));
     must(driver_wait(), p->name);
     MUST(driver_from_device(arena.host, arena.device, arena.used));
     for (unsigned i = 0; i < blocks * THREADS && status == KERNEL_OK; i++)

@@ -21,6 +21,7 @@
 #include "compiler/codegen/common/kernel_llvm_rate.h"
 #include "compiler/codegen/common/kernel_llvm_stmt.h"
 #include "compiler/codegen/common/kernel_llvm_types.h"
+#include "compiler/codegen/common/kernel_unroll.h"
 #include "compiler/codegen/common/kernel_llvm_window.h"
 #include "compiler/codegen/common/kernel_nans.h"
 #include "compiler/codegen/common/kernel_origin.h"
@@ -566,6 +567,8 @@ static uint32_t emit_batch(struct kernel_emitter *e)
         e->body->loops = plan.loops;
         e->body->constants =
             kernel_collect_constants(e, e->body->kernel, e->isa.vector_registers / 2);
+    } else if (e->code->threads && e->cx->options.optimisation > 0) {
+        e->body->loops = kernel_plan_loops(e, e->body->kernel->body, NULL);
     }
     kernel_count_blocks(e, count, emit_part, &plan);
     if (e->body->stop == NULL) return plan.padded;

@@ -304,6 +304,22 @@ void kernel_unroll_loop(struct kernel_emitter *e, LLVMValueRef branch)
     describe_loop(e, branch, parts, 2);
 }
 
+void kernel_interleave_loop(struct kernel_emitter *e, LLVMValueRef branch, uint64_t rounds)
+{
+    LLVMMetadataRef unroll[] = {metadata_string(e, "llvm.loop.unroll.disable")};
+    LLVMMetadataRef enable[] = {metadata_string(e, "llvm.loop.vectorize.enable"),
+                                LLVMValueAsMetadata(LLVMConstInt(e->i1, 1, 0))};
+    LLVMMetadataRef width[] = {metadata_string(e, "llvm.loop.vectorize.width"),
+                               LLVMValueAsMetadata(LLVMConstInt(e->i32, 1, 0))};
+    LLVMMetadataRef count[] = {metadata_string(e, "llvm.loop.interleave.count"),
+                               LLVMValueAsMetadata(LLVMConstInt(e->i32, rounds, 0))};
+    LLVMMetadataRef parts[] = {NULL, LLVMMDNodeInContext2(e->context, enable, 2),
+                               LLVMMDNodeInContext2(e->context, width, 2),
+                               LLVMMDNodeInContext2(e->context, count, 2),
+                               LLVMMDNodeInContext2(e->context, unroll, 1)};
+    describe_loop(e, branch, parts, 5);
+}
+
 /* ---- loads and stores of scalars ---- */
 
 LLVMValueRef kernel_memory_value(struct kernel_emitter *e, const struct type *type,

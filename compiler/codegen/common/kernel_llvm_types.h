@@ -56,6 +56,8 @@ LLVMValueRef kernel_smaller(struct kernel_emitter *e, LLVMValueRef a, LLVMValueR
 void kernel_leave_loop_alone(struct kernel_emitter *e, LLVMValueRef branch);
 /* The loop that ends with `branch` is written out, all its rounds. */
 void kernel_unroll_loop(struct kernel_emitter *e, LLVMValueRef branch);
+/* So many rounds of the loop that ends with `branch` are executed side by side, if LLVM proves that this is the same. */
+void kernel_interleave_loop(struct kernel_emitter *e, LLVMValueRef branch, uint64_t rounds);
 /* Has the line at `address` brought to the first-level cache; an address that cannot be read does no harm. */
 void kernel_prefetch(struct kernel_emitter *e, LLVMValueRef address);
 /* Goes to `unlikely` where `condition` (i1, uniform) is true. */

@@ -149,8 +149,38 @@ static void emit_border_run(struct kernel_emitter *e, LLVMValueRef from, LLVMVal
     e->body->varying = varying;
 }
 
+/* Each access maps its row and column without a division. */
+static bool maps_cheaply(const struct kernel *kernel)
+{
+    for (uint32_t i = 0; i < kernel->in_count; i++)
+        if (kernel->in[i].border == BORDER_MIRROR || kernel->in[i].border == BORDER_WRAP)
+            return false;
+    return true;
+}
+
+/* for (i = first; i < count; i++) the firing.  Neighbouring threads then take the same way, inside of a frame and at its
+ * borders, and the loop over the firing of a thread disappears. */
+static void emit_one_by_one(struct kernel_emitter *e, LLVMValueRef first, LLVMValueRef count)
+{
+    LLVMBasicBlockRef test = kernel_block(e, "places"), body = kernel_block(e, "placed");
+    LLVMBasicBlockRef end = kernel_block(e, "places.end");
+    LLVMValueRef at = kernel_alloca(e, e->i64, "at"), length = kernel_i64(e, e->body->row_packets);
+    LLVMBuildStore(e->builder, first, at);
+    LLVMBuildBr(e->builder, test);
+    kernel_position(e, test);
+    LLVMValueRef i = LLVMBuildLoad2(e->builder, e->i64, at, "i");
+    LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntULT, i, count, ""), body, end);
+    kernel_position(e, body);
+    LLVMValueRef place = LLVMBuildAdd(e->builder, e->body->place, i, "place");
+    LLVMValueRef next = LLVMBuildNUWAdd(e->builder, i, kernel_i64(e, 1), "next");
+    emit_border_run(e, i, next, LLVMBuildUDiv(e->builder, place, length, "row"));
+    LLVMBuildStore(e->builder, next, at);
+    LLVMBuildBr(e->builder, test);
+    kernel_position(e, end);
+}
+
 /* while (at < count) the run that begins at `at`. */
-void kernel_emit_rows(struct kernel_emitter *e, const struct kernel_lane_plan *plan,
+static void emit_runs(struct kernel_emitter *e, const struct kernel_lane_plan *plan,
                       LLVMValueRef first, LLVMValueRef count)
 {
     struct kernel_body *body = e->body;
@@ -193,6 +223,15 @@ void kernel_emit_rows(struct kernel_emitter *e, const struct kernel_lane_plan *p
     LLVMBuildStore(e->builder, to, at);
     LLVMBuildBr(e->builder, test);
     kernel_position(e, end);
+}
+
+void kernel_emit_rows(struct kernel_emitter *e, const struct kernel_lane_plan *plan,
+                      LLVMValueRef first, LLVMValueRef count)
+{
+    if (e->code->threads && maps_cheaply(e->body->kernel))
+        emit_one_by_one(e, first, count);
+    else
+        emit_runs(e, plan, first, count);
 }
 
 /* ---- accesses ---- */

@@ -13,6 +13,7 @@
 
 #include "compiler/codegen/common/kernel_llvm_types.h"
 #include "compiler/codegen/common/kernel_query.h"
+#include "compiler/codegen/common/kernel_tiles.h"
 #include "lang/gpu_abi.h"
 
 enum { ENTRY_BATCH, ENTRY_BLOCK, ENTRY_BLOCKS, ENTRY_LOCAL, ENTRY_PARAMS };
@@ -27,6 +28,9 @@ struct threads {
     LLVMValueRef first, count; /* of the batch */
     LLVMValueRef seen;         /* alloca: the 2-D windows of a firing; NULL: there are none */
     LLVMValueRef fault;        /* where a firing writes its fault */
+    uint64_t together;         /* firings that a thread executes at the same time */
+    struct kernel_tiles tiles;
+    const struct kernel_tile *tile; /* of the firing that is emitted; NULL: it has none */
 };
 
 /* ---- questions ---- */
@@ -58,6 +62,28 @@ static LLVMValueRef special_register(struct kernel_emitter *e, const char *name)
     return LLVMBuildCall2(e->builder, type, function, NULL, 0, "");
 }
 
+/* How many bytes pipe_tiles has. */
+static LLVMValueRef shared_bytes(struct kernel_emitter *e)
+{
+    static const char text[] = "mov.u32 $0, %dynamic_smem_size;", registers[] = "=r";
+    LLVMTypeRef type = LLVMFunctionType(e->i32, NULL, 0, 0);
+    LLVMValueRef read = LLVMGetInlineAsm(type, text, sizeof text - 1, registers,
+                                         sizeof registers - 1, 0, 0, LLVMInlineAsmDialectATT, 0);
+    return LLVMBuildCall2(e->builder, type, read, NULL, 0, "");
+}
+
+/* pipe_tiles, which has as many bytes as the caller says. */
+static LLVMValueRef shared_memory(struct kernel_emitter *e)
+{
+    enum { SHARED_SPACE = 3, ALIGNMENT = 16 };
+    LLVMValueRef memory = LLVMGetNamedGlobal(e->module, GPU_TILES);
+    if (memory != NULL) return memory;
+    memory =
+        LLVMAddGlobalInAddressSpace(e->module, LLVMArrayType2(e->i8, 0), GPU_TILES, SHARED_SPACE);
+    LLVMSetAlignment(memory, ALIGNMENT);
+    return memory;
+}
+
 static LLVMValueRef widen_number(struct kernel_emitter *e, LLVMValueRef number)
 {
     return LLVMBuildZExt(e->builder, number, e->i64, "");
@@ -73,16 +99,22 @@ static LLVMValueRef entry_param(const struct threads *t, unsigned number)
     return LLVMGetParam(t->function, number);
 }
 
-/* The thread's number among those of all blocks, and how many these are. */
+/* The thread's number among those of all blocks, and how many these are.  The warps are dealt to the blocks one by one, so a
+ * batch of few firings is divided among all of them. */
 static void number_threads(struct kernel_emitter *e, const struct threads *t, LLVMValueRef *number,
                            LLVMValueRef *all)
 {
     LLVMValueRef size = widen_number(e, special_register(e, "llvm.nvvm.read.ptx.sreg.ntid.x"));
-    LLVMValueRef begin =
-        LLVMBuildNUWMul(e->builder, widen_number(e, entry_param(t, ENTRY_BLOCK)), size, "");
-    *number = LLVMBuildNUWAdd(e->builder, begin, widen_number(e, thread_number(e)), "thread");
-    *all =
-        LLVMBuildNUWMul(e->builder, widen_number(e, entry_param(t, ENTRY_BLOCKS)), size, "threads");
+    LLVMValueRef blocks = widen_number(e, entry_param(t, ENTRY_BLOCKS));
+    LLVMValueRef own = widen_number(e, thread_number(e)), lanes = kernel_i64(e, GPU_WARP);
+    LLVMValueRef lane = LLVMBuildURem(e->builder, own, lanes, "lane");
+    LLVMValueRef row =
+        LLVMBuildNUWMul(e->builder, LLVMBuildUDiv(e->builder, own, lanes, ""), blocks, "");
+    LLVMValueRef warp =
+        LLVMBuildNUWAdd(e->builder, row, widen_number(e, entry_param(t, ENTRY_BLOCK)), "warp");
+    *number =
+        LLVMBuildNUWAdd(e->builder, LLVMBuildNUWMul(e->builder, warp, lanes, ""), lane, "thread");
+    *all = LLVMBuildNUWMul(e->builder, blocks, size, "threads");
 }
 
 /* ---- the windows of a firing ---- */
@@ -178,6 +210,14 @@ static void move_ends(struct kernel_emitter *e, const struct threads *t, LLVMVal
 
 /* ---- firings ---- */
 
+/* Windows of ends that are in the tile are rows of it. */
+static void use_rows(struct kernel_emitter *e, const struct threads *t, LLVMValueRef *windows)
+{
+    for (uint64_t n = 0; n < t->tiles.count; n++)
+        if (t->tiles.ends[n].firing_bytes > 0)
+            windows[n] = kernel_tile_window(e, &t->tiles.ends[n], t->tile);
+}
+
 /* Firing i of the batch as a batch of its own.  Returns its status. */
 static LLVMValueRef call_firing(struct kernel_emitter *e, const struct threads *t, LLVMValueRef i)
 {
@@ -199,6 +239,7 @@ static LLVMValueRef call_firing(struct kernel_emitter *e, const struct threads *
     for (size_t n = 0; n < sizeof unused / sizeof unused[0]; n++)
         args[unused[n]] = nothing;
     move_ends(e, t, i, args);
+    if (t->tile != NULL) use_rows(e, t, args + KERNEL_PARAM_WINDOWS);
     return LLVMBuildCall2(e->builder, LLVMGlobalGetValueType(t->internal), t->internal, args,
                           t->arg_count, "status");
 }
@@ -214,6 +255,27 @@ static LLVMValueRef entry_alloca(struct kernel_emitter *e, uint64_t bytes, const
     LLVMValueRef place = LLVMBuildAlloca(e->builder, LLVMArrayType2(e->i8, bytes), name);
     LLVMSetAlignment(place, 8);
     return place;
+}
+
+/* All firings of the thread share this; in the entry block. */
+static void begin_firings(struct kernel_emitter *e, struct threads *t)
+{
+    t->first = t->args[KERNEL_PARAM_FIRST];
+    t->count = t->args[KERNEL_PARAM_COUNT];
+    if (kernel_has_windows(t->kernel))
+        t->seen = entry_alloca(e, t->ends.in * sizeof(struct kernel_window), "seen");
+    /* A record that the caller has not asked for is the thread's own. */
+    LLVMValueRef own = entry_alloca(e, sizeof(struct kernel_fault), "fault");
+    LLVMValueRef asked = t->args[KERNEL_PARAM_FAULT];
+    LLVMValueRef none = LLVMBuildIsNull(e->builder, asked, "");
+    t->fault = LLVMBuildSelect(e->builder, none, own, asked, "");
+}
+
+/* Firing i stops or faults. */
+static void lower_completed(struct kernel_emitter *e, const struct threads *t, LLVMValueRef i)
+{
+    LLVMBuildAtomicRMW(e->builder, LLVMAtomicRMWBinOpUMin, t->args[KERNEL_PARAM_COMPLETED], i,
+                       LLVMAtomicOrderingMonotonic, 0);
 }
 
 /* for (i = from; i < count; i += step) the firing, until one stops or faults: `completed` becomes at most its number.
@@ -232,8 +294,7 @@ static void emit_firings(struct kernel_emitter *e, const struct threads *t, LLVM
     LLVMValueRef bad = LLVMBuildICmp(e->builder, LLVMIntNE, status, good, "");
     kernel_branch_unlikely(e, bad, stop, next);
     kernel_position(e, stop);
-    LLVMBuildAtomicRMW(e->builder, LLVMAtomicRMWBinOpUMin, t->args[KERNEL_PARAM_COMPLETED], i,
-                       LLVMAtomicOrderingMonotonic, 0);
+    lower_completed(e, t, i);
     LLVMBuildRet(e->builder, status);
     kernel_position(e, next);
     LLVMValueRef following = LLVMBuildAdd(e->builder, i, step, "i.next");
@@ -245,20 +306,236 @@ static void emit_firings(struct kernel_emitter *e, const struct threads *t, LLVM
     LLVMBuildRet(e->builder, good);
 }
 
-static void emit_threads(struct kernel_emitter *e, struct threads *t)
+/* Firings base + lane, base + lane + 32, ..., `together` of them: all load before one stores. */
+static void emit_group(struct kernel_emitter *e, const struct threads *t, LLVMValueRef base)
 {
-    LLVMValueRef number, all;
-    t->first = t->args[KERNEL_PARAM_FIRST];
-    t->count = t->args[KERNEL_PARAM_COUNT];
-    if (kernel_has_windows(t->kernel))
-        t->seen = entry_alloca(e, t->ends.in * sizeof(struct kernel_window), "seen");
-    /* A record that the caller has not asked for is the thread's own. */
-    LLVMValueRef own = entry_alloca(e, sizeof(struct kernel_fault), "fault");
-    LLVMValueRef asked = t->args[KERNEL_PARAM_FAULT];
-    LLVMValueRef none = LLVMBuildIsNull(e->builder, asked, "");
-    t->fault = LLVMBuildSelect(e->builder, none, own, asked, "");
-    number_threads(e, t, &number, &all);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
+    LLVMBasicBlockRef loop = add_block(e, t, "group"), next = add_block(e, t, "grouped");
+    LLVMBasicBlockRef stop = add_block(e, t, "stop"), end = add_block(e, t, "group.end");
+    LLVMBuildBr(e->builder, loop);
+    kernel_position(e, loop);
+    LLVMValueRef n = LLVMBuildPhi(e->builder, e->i64, "n"), zero = kernel_i64(e, 0);
+    LLVMValueRef later = LLVMBuildNUWMul(e->builder, n, kernel_i64(e, GPU_WARP), "");
+    LLVMValueRef i = LLVMBuildNUWAdd(e->builder, base, later, "i");
+    LLVMValueRef status = call_firing(e, t, i), good = LLVMConstInt(e->i32, KERNEL_OK, 0);
+    kernel_branch_unlikely(e, LLVMBuildICmp(e->builder, LLVMIntNE, status, good, ""), stop, next);
+    kernel_position(e, stop);
+    lower_completed(e, t, i);
+    LLVMBuildRet(e->builder, status);
+    kernel_position(e, next);
+    LLVMValueRef following = LLVMBuildNUWAdd(e->builder, n, kernel_i64(e, 1), "n.next");
+    LLVMValueRef more =
+        LLVMBuildICmp(e->builder, LLVMIntULT, following, kernel_i64(e, t->together), "");
+    kernel_interleave_loop(e, LLVMBuildCondBr(e->builder, more, loop, end), t->together);
+    LLVMAddIncoming(n, &zero, &before, 1);
+    LLVMAddIncoming(n, &following, &next, 1);
+    kernel_position(e, end);
+}
+
+/* Batches of at least one group: each warp executes groups.  The last one ends with the batch, so it may execute firings
+ * again that belong to the one before.  That writes the same packets once more. */
+static void emit_groups(struct kernel_emitter *e, const struct threads *t, LLVMValueRef number,
+                        LLVMValueRef all)
+{
+    LLVMBuilderRef b = e->builder;
+    LLVMValueRef lanes = kernel_i64(e, GPU_WARP), size = kernel_i64(e, GPU_WARP * t->together);
+    LLVMBasicBlockRef many = add_block(e, t, "many"), few = add_block(e, t, "few");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntUGE, t->count, size, ""), many, few);
+    kernel_position(e, many);
+    LLVMValueRef lane = LLVMBuildURem(b, number, lanes, "lane");
+    LLVMValueRef last = LLVMBuildSub(b, t->count, size, "last");
+    LLVMValueRef begin = LLVMBuildNUWMul(b, LLVMBuildUDiv(b, number, lanes, ""), size, "");
+    LLVMValueRef step = LLVMBuildNUWMul(b, LLVMBuildUDiv(b, all, lanes, ""), size, "");
+    LLVMBasicBlockRef test = add_block(e, t, "test"), body = add_block(e, t, "body");
+    LLVMBasicBlockRef end = add_block(e, t, "end");
+    LLVMBuildBr(b, test);
+    kernel_position(e, test);
+    LLVMValueRef first = LLVMBuildPhi(b, e->i64, "first");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, first, t->count, ""), body, end);
+    kernel_position(e, body);
+    emit_group(e, t, LLVMBuildNUWAdd(b, kernel_smaller(e, first, last), lane, "base"));
+    LLVMValueRef following = LLVMBuildNUWAdd(b, first, step, "");
+    LLVMBasicBlockRef back = LLVMGetInsertBlock(b);
+    kernel_leave_loop_alone(e, LLVMBuildBr(b, test));
+    LLVMAddIncoming(first, &begin, &many, 1);
+    LLVMAddIncoming(first, &following, &back, 1);
+    kernel_position(e, end);
+    LLVMBuildRet(b, LLVMConstInt(e->i32, KERNEL_OK, 0));
+    kernel_position(e, few);
+}
+
+static uint64_t visible_packets(const struct kernel_port *port)
+{
+    return port->window_width > 0 ? (uint64_t)port->window_width * port->window_height : port->peek;
+}
+
+/* How many firings a thread executes at the same time: light ones, so that their packets fit in registers. */
+static uint64_t find_together(struct kernel_emitter *e, const struct threads *t)
+{
+    enum { PACKETS_MAX = 40, FIRINGS_MAX = 8, SIZE_MAX_NODES = 512 };
+    const struct kernel *kernel = t->kernel;
+    uint64_t packets = 1;
+    if (e->cx->options.optimisation == 0 || t->ends.many) return 1;
+    if (kernel_size(e, kernel->body) > SIZE_MAX_NODES) return 1;
+    for (uint32_t i = 0; i < kernel->in_count && packets <= PACKETS_MAX; i++)
+        packets += visible_packets(&kernel->in[i]) * kernel->in[i].arity;
+    uint64_t firings = PACKETS_MAX / packets;
+    return firings > FIRINGS_MAX ? FIRINGS_MAX : firings < 2 ? 1 : firings;
+}
+
+/* A pointer differs from others where the function runs; in a firing, that follows. */
+static void move_noalias(struct kernel_emitter *e, const struct threads *t, unsigned parameter)
+{
+    static const char name[] = "noalias";
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
+    LLVMRemoveEnumAttributeAtIndex(t->internal, parameter + 1, kind);
+    kernel_parameter_attribute(e, t->function, parameter, name);
+}
+
+/* In a function of its own, in which windows differ from each other in all firings, not only in each. */
+static void emit_threads(struct kernel_emitter *e, struct threads *t, const char *name)
+{
+    LLVMValueRef *args = ARENA_ARRAY(e->scratch, LLVMValueRef, t->arg_count + 2);
+    LLVMTypeRef *types = ARENA_ARRAY(e->scratch, LLVMTypeRef, t->arg_count + 2);
+    memcpy(args, t->args, t->arg_count * sizeof *args);
+    number_threads(e, t, &args[t->arg_count], &args[t->arg_count + 1]);
+    for (unsigned i = 0; i < t->arg_count + 2; i++)
+        types[i] = LLVMTypeOf(args[i]);
+    LLVMTypeRef type = LLVMFunctionType(e->i32, types, t->arg_count + 2, 0);
+    t->function = LLVMAddFunction(e->module, arena_printf(e->scratch, "%s.firings", name), type);
+    LLVMSetLinkage(t->function, LLVMInternalLinkage);
+    kernel_function_attribute(e, t->function, "nounwind");
+    LLVMBuildRet(e->builder,
+                 LLVMBuildCall2(e->builder, type, t->function, args, t->arg_count + 2, ""));
+    kernel_position(e, LLVMAppendBasicBlockInContext(e->context, t->function, "entry"));
+    for (unsigned i = 0; i < t->arg_count; i++) {
+        t->args[i] = LLVMGetParam(t->function, i);
+        if (types[i] == e->pointer) move_noalias(e, t, i);
+    }
+    LLVMValueRef number = LLVMGetParam(t->function, t->arg_count);
+    LLVMValueRef all = LLVMGetParam(t->function, t->arg_count + 1);
+    begin_firings(e, t);
+    t->together = find_together(e, t);
+    if (t->together > 1) emit_groups(e, t, number, all);
     emit_firings(e, t, number, all);
+}
+
+/* ---- tiles ---- */
+
+/* Of the warps of all blocks that have a tile: the number of this one, and how many these are.  Those without return. */
+static void number_tiles(struct kernel_emitter *e, const struct threads *t, LLVMValueRef *number,
+                         LLVMValueRef *all, struct kernel_tile *tile)
+{
+    LLVMBuilderRef b = e->builder;
+    LLVMValueRef lanes = LLVMConstInt(e->i32, GPU_WARP, 0), thread = thread_number(e);
+    LLVMValueRef each = LLVMConstInt(e->i32, t->tiles.bytes, 0);
+    LLVMValueRef room = LLVMBuildUDiv(b, shared_bytes(e), each, "");
+    LLVMValueRef size = special_register(e, "llvm.nvvm.read.ptx.sreg.ntid.x");
+    LLVMValueRef warps = LLVMBuildUDiv(b, size, lanes, ""),
+                 warp = LLVMBuildUDiv(b, thread, lanes, "");
+    LLVMValueRef scarce = LLVMBuildICmp(b, LLVMIntULT, room, warps, "");
+    warps = LLVMBuildSelect(b, scarce, room, warps, "");
+    LLVMBasicBlockRef own = add_block(e, t, "own"), none = add_block(e, t, "none");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, warp, warps, ""), own, none);
+    kernel_position(e, none);
+    LLVMBuildRet(b, LLVMConstInt(e->i32, KERNEL_OK, 0));
+    kernel_position(e, own);
+    LLVMValueRef blocks = widen_number(e, entry_param(t, ENTRY_BLOCKS));
+    LLVMValueRef row = LLVMBuildNUWMul(b, widen_number(e, warp), blocks, "");
+    *number = LLVMBuildNUWAdd(b, row, widen_number(e, entry_param(t, ENTRY_BLOCK)), "tile");
+    *all = LLVMBuildNUWMul(b, blocks, widen_number(e, warps), "tiles");
+    LLVMValueRef distance = widen_number(e, LLVMBuildMul(b, warp, each, ""));
+    tile->memory = LLVMBuildInBoundsGEP2(b, e->i8, shared_memory(e), &distance, 1, "");
+    tile->lane = LLVMBuildURem(b, thread, lanes, "lane");
+}
+
+/* The first lane by itself executes one firing and copies its packets: other lanes may not be there. */
+static LLVMValueRef find_lanes(struct kernel_emitter *e, const struct threads *t,
+                               LLVMValueRef alone, struct kernel_tile *tile)
+{
+    LLVMBuilderRef b = e->builder;
+    LLVMValueRef one = LLVMConstInt(e->i32, 1, 0), none = LLVMConstNull(e->i32);
+    LLVMBasicBlockRef wanted = add_block(e, t, "wanted"), other = add_block(e, t, "other");
+    LLVMValueRef later = LLVMBuildICmp(b, LLVMIntNE, tile->lane, none, "");
+    LLVMBuildCondBr(b, LLVMBuildAnd(b, alone, later, ""), other, wanted);
+    kernel_position(e, other);
+    LLVMBuildRet(b, LLVMConstInt(e->i32, KERNEL_OK, 0));
+    kernel_position(e, wanted);
+    tile->lanes = LLVMBuildSelect(b, alone, one, LLVMConstInt(e->i32, GPU_WARP, 0), "lanes");
+    return LLVMBuildSelect(b, alone, one, LLVMConstAllOnes(e->i32), "mask");
+}
+
+static void meet_warp(struct kernel_emitter *e, LLVMValueRef mask)
+{
+    kernel_intrinsic(e, "llvm.nvvm.bar.warp.sync", &mask, 1, NULL, 0);
+}
+
+/* Firing i with its row of the tile.  Leaves its status in `status` if it stops or faults. */
+static void fire_in_tile(struct kernel_emitter *e, struct threads *t,
+                         const struct kernel_tile *tile, LLVMValueRef i, LLVMValueRef status)
+{
+    LLVMBasicBlockRef fire = add_block(e, t, "fire"), stop = add_block(e, t, "stop");
+    LLVMBasicBlockRef fired = add_block(e, t, "fired");
+    LLVMValueRef some = LLVMBuildICmp(e->builder, LLVMIntULT, tile->lane, tile->firings, "");
+    LLVMBuildCondBr(e->builder, some, fire, fired);
+    kernel_position(e, fire);
+    t->tile = tile;
+    LLVMValueRef own = call_firing(e, t, i), good = LLVMConstInt(e->i32, KERNEL_OK, 0);
+    t->tile = NULL;
+    kernel_branch_unlikely(e, LLVMBuildICmp(e->builder, LLVMIntNE, own, good, ""), stop, fired);
+    kernel_position(e, stop);
+    lower_completed(e, t, i);
+    LLVMBuildStore(e->builder, own, status);
+    LLVMBuildBr(e->builder, fired);
+    kernel_position(e, fired);
+}
+
+/* The windows of firing `first`, by end. */
+static LLVMValueRef *tile_windows(struct kernel_emitter *e, const struct threads *t,
+                                  LLVMValueRef first)
+{
+    LLVMValueRef *args = ARENA_ARRAY(e->scratch, LLVMValueRef, t->arg_count);
+    memcpy(args, t->args, t->arg_count * sizeof *args);
+    move_ends(e, t, first, args);
+    return args + KERNEL_PARAM_WINDOWS;
+}
+
+/* for (number; number x firings < count; number += all) a tile */
+static void emit_tiles(struct kernel_emitter *e, struct threads *t)
+{
+    LLVMBuilderRef b = e->builder;
+    struct kernel_tile tile;
+    LLVMValueRef number, all, each = kernel_i64(e, t->tiles.firings);
+    begin_firings(e, t);
+    LLVMValueRef status = entry_alloca(e, sizeof(uint32_t), "status");
+    LLVMBuildStore(b, LLVMConstInt(e->i32, KERNEL_OK, 0), status);
+    number_tiles(e, t, &number, &all, &tile);
+    LLVMValueRef alone = LLVMBuildICmp(b, LLVMIntEQ, t->count, kernel_i64(e, 1), "alone");
+    LLVMValueRef mask = find_lanes(e, t, alone, &tile);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(b), test = add_block(e, t, "test");
+    LLVMBasicBlockRef body = add_block(e, t, "tile"), end = add_block(e, t, "end");
+    LLVMBuildBr(b, test);
+    kernel_position(e, test);
+    LLVMValueRef n = LLVMBuildPhi(b, e->i64, "n");
+    LLVMValueRef first = LLVMBuildNUWMul(b, n, each, "first");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, first, t->count, ""), body, end);
+    kernel_position(e, body);
+    LLVMValueRef rest = kernel_smaller(e, LLVMBuildSub(b, t->count, first, ""), each);
+    tile.firings = LLVMBuildTrunc(b, rest, e->i32, "");
+    const LLVMValueRef *windows = tile_windows(e, t, first);
+    kernel_copy_tile(e, &t->tiles, &tile, windows, false);
+    meet_warp(e, mask);
+    LLVMValueRef i = LLVMBuildNUWAdd(b, first, widen_number(e, tile.lane), "");
+    fire_in_tile(e, t, &tile, i, status);
+    meet_warp(e, mask);
+    kernel_copy_tile(e, &t->tiles, &tile, windows, true);
+    LLVMValueRef next = LLVMBuildNUWAdd(b, n, all, "");
+    LLVMBasicBlockRef last = LLVMGetInsertBlock(b);
+    kernel_leave_loop_alone(e, LLVMBuildBr(b, test));
+    LLVMAddIncoming(n, &number, &before, 1);
+    LLVMAddIncoming(n, &next, &last, 1);
+    kernel_position(e, end);
+    LLVMBuildRet(b, LLVMBuildLoad2(b, e->i32, status, ""));
 }
 
 /* All firings in thread 0 of block 0. */
@@ -299,8 +576,10 @@ void kernel_export_threads(struct kernel_emitter *e, const char *name,
     t.arg_count = kernel_batch_arguments(e, t.batch, ends, t.args);
     if (is_sequential(e, &t, variant, entry))
         emit_one_thread(e, &t);
+    else if (kernel_plan_tiles(e, t.kernel, ends, &t.tiles))
+        emit_tiles(e, &t);
     else
-        emit_threads(e, &t);
+        emit_threads(e, &t, name);
 }
 
 /* ---- pipe_call ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_unroll: which loops of a body in lanes LLVM writes out.
+ * kernel_unroll: which loops LLVM writes out, of a body in lanes or for threads.
  *
  * Items of arrays stay in registers where their places are constants, and what does not differ between lanes costs
  * least where loops are written out.  Each level of a nest multiplies the code, so two budgets bound the whole nest
@@ -26,28 +26,55 @@ enum {
     NEST_OPERATIONS_MAX = 4096,
     NEST_INSTRUCTIONS_MAX = 12288,
     PROGRAM_INSTRUCTIONS_MAX = 49152,
+    THREADS_INSTRUCTIONS_MAX =
+        147456, /* of the program, for GPUs, where memory instead of registers costs more */
+    THREAD_ARRAY_BYTES_MAX = 256 /* an array that a thread of a GPU keeps in registers */
 };
 
 /* ---- before code is built ---- */
 
 struct unrolling {
     struct kernel_emitter *e;
-    const bool *varying; /* by variable->index */
+    const bool *varying; /* lanes: by variable->index */
     struct kernel_loops *loops;
 };
+
+static bool names_local_array(const struct kx *x)
+{
+    return x->kind == KX_VARIABLE && x->variable->kind == VARIABLE_LOCAL &&
+           !type_is_scalar(x->variable->type);
+}
 
 /* An array of which each lane has its own. */
 static bool names_lanes_array(const struct kx *x, void *data)
 {
     const struct unrolling *u = data;
-    return x->kind == KX_VARIABLE && x->variable->kind == VARIABLE_LOCAL &&
-           !type_is_scalar(x->variable->type) && u->varying[x->variable->index];
+    return names_local_array(x) && u->varying[x->variable->index];
 }
 
 /* Arrays in lanes take a register for each item that a round names: more rounds than registers spill. */
 static bool exceeds_registers(struct unrolling *u, const struct ks *loop, uint64_t rounds)
 {
     return rounds > u->e->isa.vector_registers && ks_any(loop->body, NULL, names_lanes_array, u);
+}
+
+static bool names_small_array(const struct kx *x, void *data)
+{
+    (void)data;
+    return names_local_array(x) && x->variable->type->width_bytes <= THREAD_ARRAY_BYTES_MAX;
+}
+
+static bool names_large_array(const struct kx *x, void *data)
+{
+    return names_local_array(x) && !names_small_array(x, data);
+}
+
+/* Threads: loops over arrays that fit in registers.  Others are left to LLVM. */
+static bool is_worth_writing_out(struct unrolling *u, const struct ks *loop, uint64_t rounds)
+{
+    if (!u->e->code->threads) return !exceeds_registers(u, loop, rounds);
+    return ks_any(loop->body, NULL, names_small_array, NULL) &&
+           !ks_any(loop->body, NULL, names_large_array, NULL);
 }
 
 static uint64_t plan_list(struct unrolling *u, const struct ks *first);
@@ -59,7 +86,7 @@ static uint64_t plan_loop(struct unrolling *u, const struct ks *s)
     uint64_t before = plan_list(u, s->init), round = plan_list(u, s->body);
     bool fits = rounds > 0 && rounds <= ROUNDS_MAX &&
                 !__builtin_mul_overflow(rounds, round, &written) && written <= NEST_OPERATIONS_MAX;
-    if (fits && !exceeds_registers(u, s, rounds)) {
+    if (fits && is_worth_writing_out(u, s, rounds)) {
         vec_push(u->e->scratch, u->loops, s);
         round = written;
     }
@@ -143,14 +170,16 @@ bool kernel_writes_out(struct kernel_emitter *e, const struct ks *s, LLVMBasicBl
                        uint64_t added_before)
 {
     struct kernel_body *b = e->body;
-    if (b->lanes == 0 || !kernel_is_written_out(b->loops, s) || reads_memory_anyway(e, s))
+    if ((b->lanes == 0 && !e->code->threads) || !kernel_is_written_out(b->loops, s) ||
+        reads_memory_anyway(e, s))
         return false;
     /* Instructions of the blocks from `first` on: a function's blocks are in the order in which
      * they were made. */
     uint64_t round = b->added_instructions - added_before, added;
     for (LLVMBasicBlockRef block = first; block != NULL; block = LLVMGetNextBasicBlock(block))
         round += count_block(block);
-    uint64_t share = PROGRAM_INSTRUCTIONS_MAX / e->variants.count, all;
+    uint64_t budget = e->code->threads ? THREADS_INSTRUCTIONS_MAX : PROGRAM_INSTRUCTIONS_MAX, all;
+    uint64_t share = budget / e->variants.count;
     uint64_t built = kernel_count_instructions(b->llvm);
     if (__builtin_mul_overflow(kernel_rounds_of(s) - 1, round, &added) ||
         __builtin_add_overflow(b->added_instructions, added, &all))

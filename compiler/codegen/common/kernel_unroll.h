@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel_unroll: which loops of a body in lanes are unrolled. */
+/* kernel_unroll: which loops of a body in lanes, or for threads, are unrolled. */
 #ifndef COMPILER_CODEGEN_COMMON_KERNEL_UNROLL_H
 #define COMPILER_CODEGEN_COMMON_KERNEL_UNROLL_H
 
 #include "compiler/codegen/common/kernel_llvm.h"
 
-/* The loops of a body in lanes that may be written out; `varying` by variable->index.  In e->scratch. */
+/* The loops of a body that may be written out; `varying` by variable->index, for threads NULL.  In e->scratch. */
 const struct kernel_loops *kernel_plan_loops(struct kernel_emitter *e, const struct ks *body,
                                              const bool *varying);
 /* Whether the loop is one of them; `loops` may be NULL. */

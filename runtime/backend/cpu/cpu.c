@@ -149,13 +149,20 @@ static enum prt_status cpu_open(const struct prt_device_options *options,
     return PRT_OK;
 }
 
+/* A batch that is divided among threads ends with the slowest of them.  If it is twice as large, it ends half as often. */
+#define DEPTH_PER_THREAD UINT64_C(2)
+#define CPU_GROWTH_BYTES_MAX (UINT64_C(64) << 20)
+
 static void cpu_info(const struct prt_device *device, struct prt_device_info *info)
 {
+    uint32_t threads = prt_cpu_pool_threads(&device->pool);
     *info = (struct prt_device_info){.backend = "cpu",
                                      .description = &device->description,
-                                     .host_threads = prt_cpu_pool_threads(&device->pool),
+                                     .host_threads = threads,
                                      .executes = true,
-                                     .real_time = true};
+                                     .real_time = true,
+                                     .depth_factor = threads > 1 ? DEPTH_PER_THREAD * threads : 1,
+                                     .depth_bytes_max = CPU_GROWTH_BYTES_MAX};
 }
 
 static struct prt_device_tree *cpu_tree(struct prt_device *device)

@@ -3,6 +3,7 @@
 #include "runtime/backend/cuda/cuda_code.h"
 
 #include "lang/embedded.h"
+#include "lang/gpu_abi.h"
 #include "runtime/load/reader.h"
 
 #include <inttypes.h>
@@ -10,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOG_BYTES = 4096, THREADS_MAX = 1024, WARP = 32 };
+enum { LOG_BYTES = 4096, THREADS_MAX = 1024 };
+enum {
+    TILES_BYTES = 131072
+}; /* four times GPU_TILE_BYTES, and half of the memory of an H100's multiprocessor */
 
 /* Of the stack of a thread: without bodies that wait for others; for each body that waits, and what it calls, beside the
  * arrays of functions. */
@@ -68,7 +72,31 @@ static enum prt_status find_kernel(struct prt_cuda_run *run, struct prt_error *e
     if (result != PRT_CUDA_SUCCESS)
         return prt_cuda_refuse(driver, result, "loading the kernels", error);
     if (threads > THREADS_MAX) threads = THREADS_MAX;
-    run->threads = threads >= WARP ? (uint32_t)(threads / WARP * WARP) : 1;
+    run->threads = threads >= (int)GPU_WARP ? (uint32_t)threads / GPU_WARP * GPU_WARP : 1;
+    return PRT_OK;
+}
+
+static const char *kernels_text(const struct prt_cuda_run *run)
+{
+    return (const char *)run->work->container->image + run->image->offset_bytes;
+}
+
+/* Kernels with tiles get memory that a block shares.  The rest of it is the cache of the multiprocessor. */
+static enum prt_status give_tiles(struct prt_cuda_run *run, struct prt_error *error)
+{
+    const struct prt_cuda_driver *driver = run->driver;
+    int most = 0, declared = 0;
+    if (strstr(kernels_text(run), GPU_TILES) == NULL) return PRT_OK;
+    int result = driver->device_attribute(&most, PRT_CUDA_SHARED_BYTES_MOST, run->device);
+    if (result == PRT_CUDA_SUCCESS)
+        result =
+            driver->function_attribute(&declared, PRT_CUDA_FUNCTION_SHARED_BYTES, run->function);
+    int bytes = most - declared < TILES_BYTES ? most - declared : TILES_BYTES;
+    if (result == PRT_CUDA_SUCCESS)
+        result = driver->function_limit(run->function, PRT_CUDA_FUNCTION_SHARED_MORE, bytes);
+    if (result != PRT_CUDA_SUCCESS)
+        return prt_cuda_refuse(driver, result, "giving the kernels shared memory", error);
+    run->tile_bytes = (uint32_t)bytes;
     return PRT_OK;
 }
 
@@ -91,8 +119,7 @@ static enum prt_status limit_stack(const struct prt_cuda_run *run,
                                    const struct embedded_file *scheduler, struct prt_error *error)
 {
     if (run->trees.levels == 0) return PRT_OK;
-    const char *kernels = (const char *)run->work->container->image + run->image->offset_bytes;
-    uint64_t level = LEVEL_STACK_BYTES + local_array_bytes(kernels) +
+    uint64_t level = LEVEL_STACK_BYTES + local_array_bytes(kernels_text(run)) +
                      local_array_bytes((const char *)scheduler->bytes);
     uint64_t bytes = STACK_BYTES + run->trees.levels * level;
     int result = run->driver->context_limit(PRT_CUDA_STACK_BYTES, (size_t)bytes);
@@ -114,6 +141,7 @@ enum prt_status prt_cuda_code_load(struct prt_cuda_run *run, struct prt_error *e
                              "the scheduler for GPUs: install clang and build it again");
     enum prt_status status = join_texts(run, scheduler, error);
     if (status == PRT_OK) status = find_kernel(run, error);
+    if (status == PRT_OK) status = give_tiles(run, error);
     return status == PRT_OK ? limit_stack(run, scheduler, error) : status;
 }
 

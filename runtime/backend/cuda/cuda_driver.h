@@ -40,9 +40,14 @@ enum prt_cuda_attribute {
     PRT_CUDA_CAPABILITY_MAJOR = 75,
     PRT_CUDA_CAPABILITY_MINOR = 76,
     PRT_CUDA_COOPERATIVE = 95,
+    PRT_CUDA_SHARED_BYTES_MOST = 97, /* of a block */
     PRT_CUDA_VIRTUAL_MEMORY = 102
 };
-enum { PRT_CUDA_FUNCTION_THREADS = 0 };
+enum prt_cuda_function_attribute {
+    PRT_CUDA_FUNCTION_THREADS = 0,
+    PRT_CUDA_FUNCTION_SHARED_BYTES = 1, /* that its code declares */
+    PRT_CUDA_FUNCTION_SHARED_MORE = 8   /* that a launch may give it */
+};
 
 enum { PRT_CUDA_STACK_BYTES = 0 }; /* a limit of a context: of a thread */
 enum { PRT_CUDA_HOST_MAPPED = 3 }; /* for all contexts, and with an address on the device */
@@ -101,6 +106,8 @@ typedef uint64_t prt_cuda_address;
          (function, module, name))                                                                 \
     CALL(function_attribute, "cuFuncGetAttribute", (int *value, int attribute, void *function),    \
          (value, attribute, function))                                                             \
+    CALL(function_limit, "cuFuncSetAttribute", (void *function, int attribute, int value),         \
+         (function, attribute, value))                                                             \
     CALL(memory_allocate, "cuMemAlloc_v2", (prt_cuda_address * address, size_t bytes),             \
          (address, bytes))                                                                         \
     CALL(memory_free, "cuMemFree_v2", (prt_cuda_address address), (address))                       \

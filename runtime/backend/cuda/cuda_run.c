@@ -84,9 +84,7 @@ static bool measure_scratch(const struct prt_resident_run *work, uint64_t *numbe
         const struct core_stage *stage = core_stage(core, i);
         uint64_t rows = most_firings(core, stage), bytes = 0, cells;
         if (stage->exact || !executes_firings_apart(work->container, stage)) continue;
-        if (__builtin_add_overflow(rows, 1, &rows) ||
-            __builtin_mul_overflow(rows, stage->output_count, &cells))
-            return false;
+        if (__builtin_mul_overflow(rows, stage->output_count, &cells)) return false;
         for (uint32_t k = 0; k < stage->output_count; k++) {
             const struct core_fifo *fifo =
                 &core_written_buffer(core, core_output(core, stage, k))->fifo;
@@ -134,7 +132,7 @@ static bool lay_out_memory(const struct prt_cuda_run *run, struct layout *l)
            add_room(&l->results, &end, core->output_count, sizeof(uint64_t)) &&
            add_room(&l->finishes, &end, core->stage_count, sizeof(uint32_t)) &&
            add_room(&l->pending, &end, core->stage_count, sizeof(struct core_pending)) &&
-           add_room(&l->sums, &end, run->threads, sizeof(uint64_t)) &&
+           add_room(&l->sums, &end, run->multiprocessors, core->output_count * sizeof(uint64_t)) &&
            add_room(&l->core, &end, 1, core->bytes) &&
            add_room(&l->appended, &end, numbers, sizeof(uint64_t)) &&
            add_room(&l->scratch, &end, packets, 1) &&
@@ -149,6 +147,16 @@ static void *on_device(prt_cuda_address base, uint64_t distance)
     return (void *)(uintptr_t)(base + distance);
 }
 
+/* A worker gets at least a microsecond or two of work, and at most a firing for each of its threads, if there are so few. */
+static uint32_t find_worker_firings(const struct prt_cuda_run *run,
+                                    const struct container_node *node)
+{
+    enum { WORK_CYCLES = 4096 };
+    uint64_t firings = node->cost_cycles > 0 ? WORK_CYCLES / node->cost_cycles : WORK_CYCLES;
+    firings = (firings / GPU_WARP + 1) * GPU_WARP;
+    return firings < run->threads ? (uint32_t)firings : run->threads;
+}
+
 static void fill_resident_stage(const struct prt_cuda_run *run, uint32_t index,
                                 struct core_resident_stage *stage)
 {
@@ -161,6 +169,7 @@ static void fill_resident_stage(const struct prt_cuda_run *run, uint32_t index,
         .run = GPU_ENTRY(number, GPU_ENTRY_RUN),
         .finish = GPU_ENTRY(number, GPU_ENTRY_FINISH),
         .station = run->stations.of_stage[index],
+        .worker_firings = find_worker_firings(run, node),
         .arguments =
             on_device(run->blocks, (uint64_t)((const uint8_t *)object->arguments - blocks)),
         .tables = on_device(run->blocks, (uint64_t)((const uint8_t *)object->tables - blocks)),
@@ -344,8 +353,8 @@ static enum prt_status launch_kernel(struct prt_cuda_run *run, struct prt_error 
     void *parameters[] = {&run->arena};
     int result = driver->stream_create(&run->stream, NON_BLOCKING);
     if (result == PRT_CUDA_SUCCESS)
-        result = driver->launch(run->function, run->multiprocessors, 1, 1, run->threads, 1, 1, 0,
-                                run->stream, parameters);
+        result = driver->launch(run->function, run->multiprocessors, 1, 1, run->threads, 1, 1,
+                                run->tile_bytes, run->stream, parameters);
     run->launched = result == PRT_CUDA_SUCCESS;
     return run->launched ? PRT_OK
                          : prt_cuda_refuse(driver, result, "launching the scheduler", error);

@@ -43,6 +43,7 @@ struct prt_cuda_run {
     uint32_t first_multiprocessor, multiprocessor_count; /* that the run uses */
     uint32_t cu_count;                                   /* of the program's device */
     uint32_t threads;                                    /* of a block: found */
+    uint32_t tile_bytes; /* of a block, in the memory that it shares: found */
     struct prt_cuda_stations stations;
     struct prt_cuda_trees trees;
 

@@ -55,6 +55,7 @@ static int emulated_attribute(int *value, int attribute, int device)
     switch (attribute) {
     case PRT_CUDA_MULTIPROCESSORS: *value = MULTIPROCESSORS; break;
     case PRT_CUDA_CAPABILITY_MAJOR: *value = 9; break;
+    case PRT_CUDA_SHARED_BYTES_MOST: *value = (int)GPU_TILE_BYTES + 1; break;
     case PRT_CUDA_COOPERATIVE:
     case PRT_CUDA_VIRTUAL_MEMORY: *value = 1; break;
     default: *value = 0; break;
@@ -130,6 +131,12 @@ static int emulated_function_attribute(int *value, int attribute, void *function
 {
     (void)attribute, (void)function;
     *value = 1;
+    return PRT_CUDA_SUCCESS;
+}
+
+static int emulated_function_limit(void *function, int attribute, int value)
+{
+    (void)function, (void)attribute, (void)value;
     return PRT_CUDA_SUCCESS;
 }
 
@@ -364,6 +371,7 @@ void prt_emulated_driver_open(struct prt_cuda_driver *driver)
                                        .module_unload = emulated_handle_done,
                                        .function_get = emulated_function,
                                        .function_attribute = emulated_function_attribute,
+                                       .function_limit = emulated_function_limit,
                                        .memory_allocate = emulated_allocate,
                                        .memory_free = emulated_free,
                                        .copy_to_device = emulated_copy,
