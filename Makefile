@@ -433,11 +433,17 @@ $(B)/tests/fault_preload.so: tests/fault/preload.c tests/fault/fault_page.h $(B)
 $(B)/tests/fault_tracer: tests/fault/tracer.c tests/fault/fault_page.h $(B)/flags
 	$(call fault_tool)
 
+# The code by hand that tests/e2e/bench.sh compares with; `said` is why it could not be compiled (tests/bench/build.sh).
+BENCH_PROGRAM := $(if $(filter release debug,$(VARIANT)),$(B)/tests/bench/said)
+$(B)/tests/bench/said: $(wildcard tests/bench/*.[ch]) tests/bench/build.sh runtime/host/pipert.h $(B)/flags | $(B)/libpipert.so
+	$(or $(call say,CC,tests/bench),$(Q)) mkdir -p $(@D) && \
+	    { PEERS=no BENCH_OPTIMISE=-O1 BUILD=$(abspath $(B)) tests/bench/build.sh $(@D) >$@ 2>&1 || echo "exit status $$?" >>$@; }
+
 # Tests that try some points of a sweep, and all of them with EVERY=1.
 SOAKED_FAULTS := tests/e2e/fault_client.sh tests/e2e/fault_surroundings.sh
 
 .PHONY: soak soak-faults verify-rules tests objects check check-math-all check-unit check-san check-built check-long second-pipec golden-update bench cores-bundle cuda-bundle gpu-check gpu-bundle coverage mutation mutation-run damage fuzz fuzz-run fuzz-plants
-tests: $(TESTS) $(REPLAYS) $(DAMAGE) $(ADVERSARY) $(FAULT_TOOLS) ## build the unit tests without running them
+tests: $(TESTS) $(REPLAYS) $(DAMAGE) $(ADVERSARY) $(FAULT_TOOLS) $(BENCH_PROGRAM) ## build the unit tests without running them
 objects: $(OBJECTS) $(TEST_OBJ) ## compile everything, link nothing
 second-pipec: $(L)/pipec
 

@@ -7,9 +7,11 @@ cd "$TMP" || exit 1
 # shellcheck source=tests/checks.sh
 . "$ROOT/tests/checks.sh"
 
-bad='' count=0
+bad='' count=0 seen=0 # `make check` inspects every third program
 mkdir objects
 for source in "$ROOT"/tests/lang/*.pipe "$ROOT"/tests/reject/*.pipe "$ROOT"/examples/*/*.pipe; do
+    seen=$((seen + 1))
+    [ -n "${LONG-}" ] || [ $((seen % 3)) = 0 ] || continue
     count=$((count + 1))
     "$PIPEC" inspect --json "$source" >"objects/$count" 2>/dev/null
     status=$?
@@ -103,7 +105,7 @@ optional = {"counterexample", "container", "plan", "diagnostics", "arguments"} |
 launches = {"launches", "nesting", "tree_launches", "queue_entries", "children"}
 is_foreign = lambda n: sys.argv[2] == "foreign" and n["kernel"] == "pass"
 is_fused = lambda n: sys.argv[2] == "fused" and n["name"] == "one+two"
-of_node = lambda n: node - (set() if is_fused(n) else {"fused"}) - (set() if n["kernel"] == "grow" else launches) - (set() if is_foreign(n) else {"foreign"})
+of_node = lambda n: node - (set() if is_fused(n) else {"fused"}) - (set() if n["kernel"] == "grow" else launches) - (set() if is_foreign(n) else {"foreign"}) - {"unit"}
 wrong = [(top ^ set(found)) - optional] + [of_node(n) ^ set(n) for n in found["nodes"]] + [buffer ^ set(b) for b in found["buffers"]]
 sys.exit(str(wrong) if any(wrong) else 0)
 END
