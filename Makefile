@@ -425,6 +425,16 @@ DAMAGE := $(if $(REPLAYS),$(B)/tests/damage)
 $(B)/tests/damage: $(B)/obj/tests/fuzz/damage.o $(B)/obj/tests/fuzz/fuzz_container.o $(B)/obj/tests/fuzz/stamped.o $(B)/libpipert.a
 	$(call link,-pie) $(RUNTIME_LIBS)
 
+# Adversarial schedules (tests/schedules), with a proof whose rules can be left out.
+ADVERSARY     := $(if $(wildcard tests/schedules/adversary.c),$(B)/tests/adversary)
+REMOVABLE_OBJ := $(patsubst %.c,$(B)/obj/removable/%.o,$(sort $(wildcard runtime/verify/*.c)) runtime/load/verify_rule.c \
+                   tests/schedules/adversary.c)
+SCHEDULE_OBJ  := $(patsubst %.c,$(B)/obj/%.o,$(filter-out %/adversary.c,$(sort $(wildcard tests/schedules/*.c))))
+$(B)/obj/removable/%.o: %.c $(B)/flags
+	$(call compile,-DPRT_VERIFY_REMOVABLE)
+$(B)/tests/adversary: $(REMOVABLE_OBJ) $(SCHEDULE_OBJ) $(B)/obj/tests/fuzz/stamped.o $(B)/libpipert.a
+	$(call link,-pie) $(RUNTIME_LIBS)
+
 # A program with a pipeline in it, whose calls fail: those of libraries that devices are made of come to it, too.
 CLIENT_CALLS := $(patsubst %,-Wl$(comma)--wrap=%,pthread_create mmap munmap pthread_sigmask hwloc_topology_init \
                   hwloc_topology_set_components hwloc_topology_load hwloc_topology_is_thissystem \
@@ -452,7 +462,7 @@ $(B)/tests/bench/said: $(wildcard tests/bench/*.[ch]) tests/bench/build.sh runti
 SOAKED_FAULTS := tests/e2e/fault_client.sh tests/e2e/fault_surroundings.sh
 
 .PHONY: soak soak-faults verify-rules tests objects check check-math-all check-unit check-san check-built check-long second-pipec golden-update bench cores-bundle cuda-bundle gpu-check gpu-bundle coverage mutation mutation-run damage fuzz fuzz-run fuzz-plants
-tests: $(TESTS) $(REPLAYS) $(DAMAGE) $(FAULT_TOOLS) $(BENCH_PROGRAM) ## build the unit tests without running them
+tests: $(TESTS) $(REPLAYS) $(DAMAGE) $(ADVERSARY) $(FAULT_TOOLS) $(BENCH_PROGRAM) ## build the unit tests without running them
 objects: $(OBJECTS) $(TEST_OBJ) ## compile everything, link nothing
 second-pipec: $(L)/pipec
 
@@ -605,4 +615,4 @@ clean: ## remove the build folder
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
 
--include $(patsubst %.o,%.d,$(OBJECTS) $(TEST_OBJ))
+-include $(patsubst %.o,%.d,$(OBJECTS) $(TEST_OBJ) $(REMOVABLE_OBJ) $(SCHEDULE_OBJ))

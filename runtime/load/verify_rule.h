@@ -5,8 +5,8 @@
  *     if (!PRT_HOLDS(depth >= 1)) return refuse(...);
  *
  * A build with PRT_VERIFY_REMOVABLE lists all rules with their places, and leaves one of them out:
- * that shows that a test fails without it (scripts/verify_rules.sh).  Every other build is the bare
- * condition.
+ * that shows that a test fails without it (scripts/verify_rules.sh), and that without it an unsafe schedule is
+ * accepted (tests/schedules).  Every other build is the bare condition.
  */
 #ifndef RUNTIME_LOAD_VERIFY_RULE_H
 #define RUNTIME_LOAD_VERIFY_RULE_H
@@ -20,8 +20,12 @@ struct prt_rule {
     long line;
 };
 
-/* Is it the one that is left out? */
+/* Its condition does not hold: is it the one that is left out? */
 bool prt_rule_is_removed(const struct prt_rule *rule);
+/* Leaves out this rule, and no other; NULL: none. */
+void prt_rule_remove(const struct prt_rule *rule);
+/* The rule whose condition did not hold last, or NULL. */
+const struct prt_rule *prt_rule_broken(void);
 
 #define PRT_HOLDS(condition)                                                                       \
     __extension__({                                                                                \

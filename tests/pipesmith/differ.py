@@ -134,7 +134,7 @@ def main():
             elif verdict == "refused" and "[invalid-rate]" not in text:
                 print(f"seed {seed}: refused: {text.splitlines()[0][:200]}", flush=True)
     print(f"{options.n} programs from seed {options.s} in {every} configurations: "
-          f"{count['same']} the same, {count['refused']} refused, {count['different']} different, "
+          f"{count['same']} the same, {count['refused']} in error on every device, {count['different']} different, "
           f"{count['broken']} not drawn")
     return 1 if count["different"] or count["broken"] else 0
 
