@@ -28,6 +28,7 @@ bits() {
     [ -n "${LONG-}" ] || [ "$1" = sim16 ] || optimise=-O0
     case $2 in */quadrature.pipe) input=gen:ramp:20000 ;; esac
     "$PIPEC" $optimise --device "$1" -o "$1.pbc" "$2" || return
+    # shellcheck disable=SC2094 # "in" and "out" are words for ports, and names of files
     [ "$1" != sim16 ] || { ports "$1.pbc" in >in && ports "$1.pbc" out >out; } # they are those of each device
     while read -r port; do words+=("$port=$input"); done <in
     while read -r port; do words+=(--hash "$port"); done <out

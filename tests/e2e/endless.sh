@@ -92,11 +92,11 @@ for options in '' --no-fuse --buffers=min; do
     [ -n "${LONG-}" ] || [ -z "$options" ] || optimise=-O0 devices='sim1 cpu:1 cpu:3'
     for device in $devices; do
         for case in 'direct:0 1 2 3 4' 'copied:0 1 2 3 4' 'fewer:1 5 9 13 17' 'faulty:1000 1010 1020 1030 1041'; do
-            check "$case on $device $options" cut_off "${case%%:*}" $device "${case#*:}" x=gen:ramp
+            check "$case on $device $options" cut_off "${case%%:*}" "$device" "${case#*:}" x=gen:ramp
         done
-        check "both outputs of $device $options" cut_off two $device '0 1 2 3 4' x=gen:ramp f=gen:ramp:300 z=z.raw
+        check "both outputs of $device $options" cut_off two "$device" '0 1 2 3 4' x=gen:ramp f=gen:ramp:300 z=z.raw
         check "the second output on $device $options is whole" [ "$(stat -c %s z.raw)" = 400 ]
-        [ "$options" != --buffers=min ] || check "a ring on $device" cut_off ring $device '0 1 2 3 5' x=gen:ramp
+        [ "$options" != --buffers=min ] || check "a ring on $device" cut_off ring "$device" '0 1 2 3 5' x=gen:ramp
     done
 done
 options='' optimise=-O0

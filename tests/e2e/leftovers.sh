@@ -146,7 +146,7 @@ alike() {
         "$PIPEC" inspect one.pbc | grep -Eq "^node $node:" || { echo "no node $node on $device"; bad=1; }
         for length in $lengths; do
             # shellcheck disable=SC2046 # words
-            set_ports() { "$PIPERUN" --device $device "$1" $(ports $length) 2>"$2" || bad=1; }
+            set_ports() { "$PIPERUN" --device "$device" "$1" $(ports "$length") 2>"$2" || bad=1; }
             set_ports apart.pbc notes.apart
             set_ports one.pbc notes.one
             [ ! -s notes.apart ] || noted=$((noted + 1))

@@ -161,10 +161,10 @@ no_slower() {
 most=1
 [ -z "${LONG-}" ] || most=24
 for cus in ${LONG:+1 16} 4 132; do
-    check "unlike batches: static is no slower on $cus CUs" no_slower unlike $cus 5 x=gen:ramp:1200000 y=null
+    check "unlike batches: static is no slower on $cus CUs" no_slower unlike "$cus" 5 x=gen:ramp:1200000 y=null
 done
 for cus in ${LONG:+4 132} 1 16; do
-    check "readers of one in-port: static is no slower on $cus CUs" no_slower readers $cus 5 x=gen:ramp:800000 y=null z=null
+    check "readers of one in-port: static is no slower on $cus CUs" no_slower readers "$cus" 5 x=gen:ramp:800000 y=null z=null
 done
 
 # ---- thresholds ----

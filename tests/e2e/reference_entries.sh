@@ -11,7 +11,7 @@ entries='1 2 4 6 8'
 [ -z "${LONG-}" ] || entries='1 2 3 4 5 6 7 8'
 for k in $entries; do
     for device in sim1 sim4; do
-        sed "s/^reference_entries *=.*/reference_entries = $k/; s/^name *=.*/name = $device-$k/" "$ROOT/lang/devices/$device.dev" >$device-$k.dev
+        sed "s/^reference_entries *=.*/reference_entries = $k/; s/^name *=.*/name = $device-$k/" "$ROOT/lang/devices/$device.dev" >"$device-$k.dev"
     done
 done
 
@@ -64,11 +64,11 @@ never_slower() {
     local before='' cycles row='' good=1 hash='' found device=${2-sim1}
     for k in $entries; do
         "$PIPEC" -O0 --device "$device-$k.dev" "${@:3}" graph.pipe -o graph.pbc
-        "$PIPERUN" -q --device "$device-$k.dev" --stats=json:$k.json graph.pbc x=gen:ramp:2000 y=null --hash y >found
+        "$PIPERUN" -q --device "$device-$k.dev" --stats=json:"$k".json graph.pbc x=gen:ramp:2000 y=null --hash y >found
         found=$(cat found)
         [ -z "$hash" ] || [ "$found" = "$hash" ] || good=0
         hash=$found
-        cycles=$(sed -n 's/^  "total_cycles": \([0-9]*\),$/\1/p' $k.json)
+        cycles=$(sed -n 's/^  "total_cycles": \([0-9]*\),$/\1/p' "$k".json)
         [ -z "$before" ] || [ "$cycles" -le "$before" ] || good=0
         before=$cycles
         row="$row $cycles"

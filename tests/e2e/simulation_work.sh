@@ -42,10 +42,10 @@ devices=sim16
 [ -z "${LONG-}" ] || devices='sim16 sim-h200'
 for p in counted ${LONG:+constant}; do
     n=1000
-    [ $p = counted ] || n=15000
-    native=$(spent $p cpu:1 $n)
+    [ "$p" = counted ] || n=15000
+    native=$(spent "$p" cpu:1 $n)
     for device in $devices; do
-        within "$p on $device: instructions, and three times those on a processor" "$(spent $p "$device" $n)" $((3 * native))
+        within "$p on $device: instructions, and three times those on a processor" "$(spent "$p" "$device" $n)" $((3 * native))
     done
 done
 for device in ${LONG:+sim16} sim-h200; do

@@ -119,12 +119,12 @@ END
 # widest: on $device.
 widest() {
     sed 's/700/65536/' wide.pipe >widest.pipe
-    ./within "$seconds" "$mib" "$PIPEC" --device=$device widest.pipe -o widest.pbc 3>took 2>messages </dev/null
+    ./within "$seconds" "$mib" "$PIPEC" --device="$device" widest.pipe -o widest.pbc 3>took 2>messages </dev/null
     read -r status ms peak <took
     check "kernels of 65,536 ends are compiled for $device ($status, $ms ms, $peak MiB)" test "$status" = 0
     check "and load" "$PIPERUN" verify widest.pbc
     status=0
-    "$PIPERUN" widest.pbc --device $device a=gen:ramp:3 z=-,csv >out 2>messages || status=$?
+    "$PIPERUN" widest.pbc --device "$device" a=gen:ramp:3 z=-,csv >out 2>messages || status=$?
     if [ "$(cat /proc/sys/vm/max_map_count)" -gt 140000 ]; then
         check "and run" test "$(tr '\n' ' ' <out)" = "1431633920 -715816960 1431699456 "
     else
@@ -135,8 +135,8 @@ widest() {
 for device in ${LONG:+sim16} cpu; do
     [ -z "${LONG-}" ] || widest
     sed 's/700/16384/' wide.pipe >wider.pipe
-    "$PIPEC" -O0 --device=$device wider.pipe -o wider.pbc 2>messages
-    "$PIPERUN" wider.pbc --device $device a=gen:ramp:3 z=-,csv >out
+    "$PIPEC" -O0 --device="$device" wider.pipe -o wider.pbc 2>messages
+    "$PIPERUN" wider.pbc --device "$device" a=gen:ramp:3 z=-,csv >out
     check "kernels of 16,384 ends do what they say" test "$(tr '\n' ' ' <out)" = "1431650304 1565876224 1700102144 "
 done
 

@@ -224,7 +224,8 @@ enum { CLOCK_WHOLE_BITS = 32 };
 
 struct clock_flow {
     long cycles; /* that the bytes take between the first and the last latency, by themselves */
-    long share, left; /* where the bandwidth is shared: the maximum in a cycle; all that they take */
+    long share,
+        left; /* where the bandwidth is shared: the maximum in a cycle; all that they take */
 };
 
 struct clock_flow clock_flow_of(const struct clock_pipeline *p, const struct clock_stage *stage,
