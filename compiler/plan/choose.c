@@ -4,6 +4,7 @@
 #include "compiler/plan/choose_batch.h"
 #include "compiler/plan/choose_depths.h"
 #include "compiler/plan/choose_schedule.h"
+#include "compiler/plan/full_runs.h"
 #include "compiler/plan/layouts.h"
 #include "compiler/plan/priority_groups.h"
 #include "compiler/plan/try_plan.h"
@@ -13,7 +14,7 @@
 
 #include <inttypes.h>
 
-enum { GROUPS_MOST = 8, CANDIDATES_MAX = 40, FULL_RUNS = 2 };
+enum { GROUPS_MOST = 8, CANDIDATES_MAX = 40 };
 
 struct candidate {
     const struct plan_layout *layout;
@@ -32,6 +33,7 @@ struct choice {
     struct trial_size size;
     enum graph_policy selection; /* of the trials of layouts */
     struct longer_trial longer;
+    const char *unscheduled; /* why there is no static schedule; NULL: trials decide */
 };
 
 /* ---- candidates ---- */
@@ -102,29 +104,15 @@ static uint32_t try_layouts(struct choice *choice)
 
 /* ---- longer trials ---- */
 
-/* Iterations in which the writers of all buffers could fill them. */
-static uint64_t iterations_to_fill(const struct placement *at)
+static struct planned_graph planned(const struct placement *at)
 {
-    const struct graph *graph = at->graph;
-    uint64_t most = 0;
-    for (size_t i = 0; i < graph->buffers.count; i++) {
-        const struct graph_buffer *buffer = &graph->buffers.items[i];
-        if (buffer->outer != GRAPH_INNER) continue;
-        uint64_t pushed =
-            graph->nodes.items[buffer->writer_node].outputs.items[buffer->writer_output].push;
-        uint128 packets = (uint128)at->plan->stages[buffer->writer_node].pace * pushed;
-        uint128 fill = (uint128)buffer->depth_packets * PLAN_PACE_ONE / (packets > 0 ? packets : 1);
-        most = max64(most, fill >> 40 ? UINT64_C(1) << 40 : (uint64_t)fill);
-    }
-    return most;
+    return (struct planned_graph){at->graph, at->plan};
 }
 
 /* A trial that sees buffers full, or that of so few iterations that it has none. */
 static uint64_t longer_iterations(const struct choice *choice)
 {
-    enum { LEAST = 16, FILLINGS = 4, TIMES = 32 };
-    uint64_t fills = mul_clamped(iterations_to_fill(choice->at), FILLINGS);
-    return max64(min64(fills, mul_clamped(choice->size.iterations, TIMES)), LEAST);
+    return full_run_iterations(planned(choice->at), choice->size.iterations);
 }
 
 /* The fastest one but for `best`; GRAPH_NONE: there is none whose trial finished. */
@@ -461,39 +449,24 @@ static void settle_plan(struct choice *choice, uint32_t best)
         choose_selection(choice, best);
     else
         declare_selection(at);
+    const char *policy_reason = at->plan->policy_reason;
     plan_choose_schedule(at, choice->size);
+    if (choice->unscheduled == NULL) return;
+    at->plan->policy_reason = policy_reason;
+    plan_leave_schedule(at, choice->size, choice->unscheduled);
 }
 
 /* Whole runs of the plan by default, with its policy and schedule, of which a plan with less room is at most a twentieth
  * slower. */
-struct full_runs {
-    uint64_t iterations[FULL_RUNS], cycles[FULL_RUNS];
-};
-
 static struct full_runs run_full_plan(struct choice *choice, uint32_t best)
 {
     struct placement *at = choice->at;
-    struct full_runs runs;
     at->most = NULL;
     settle_plan(choice, best);
-    uint64_t longest = longer_iterations(choice);
-    (void)plan_try_chosen(at->graph, at->plan, &runs.iterations[FULL_RUNS - 1]);
-    runs.iterations[FULL_RUNS - 1] = max64(runs.iterations[FULL_RUNS - 1], longest);
-    for (int i = FULL_RUNS; i-- > 0;) {
-        if (i < FULL_RUNS - 1) runs.iterations[i] = max64(runs.iterations[i + 1] / 4, 1);
-        runs.cycles[i] = plan_run_chosen(at->graph, at->plan, runs.iterations[i]);
-    }
+    struct full_runs runs =
+        full_runs_of(max64(plan_iterations_for(at->plan), longer_iterations(choice)));
+    full_runs_play_two(planned(at), &runs);
     return runs;
-}
-
-static bool is_full_speed(const struct placement *at, const struct full_runs *runs)
-{
-    for (int i = 0; i < FULL_RUNS; i++) {
-        uint64_t cycles = plan_run_chosen(at->graph, at->plan, runs->iterations[i]);
-        if (runs->cycles[i] == UINT64_MAX) continue;
-        if ((uint128)cycles * 20 > (uint128)runs->cycles[i] * 21) return false;
-    }
-    return true;
 }
 
 /* The depths of --buffers=fast, with all that follows from them.  The trials of depths have no static schedule.  If
@@ -509,7 +482,8 @@ static void choose_fast_depths(struct choice *choice, uint32_t best)
         chosen->trial = try_selection(choice, choice->selection, 0);
         chosen->cycles = chosen->trial.steady_cycles;
         settle_plan(choice, best);
-        more = !is_full_speed(at, &runs) && plan_restore_depths(at, &depths);
+        more =
+            !full_runs_keep_speed(planned(at), &runs) && plan_restore_depths(at, &depths);
     }
     depths.found.size = choice->size;
     depths.found.trial = chosen->trial;
@@ -526,27 +500,91 @@ static void time_depths(struct choice *choice, uint32_t best)
     if (at->cx->options.buffers == BUFFERS_FAST) choose_fast_depths(choice, best);
 }
 
-/* ---- the two best plans ---- */
+/* ---- the best plans ---- */
 
-/* A static schedule can make another layout the best.  If the second one is slower by at most a quarter without, both get
- * their policy and schedule, and play whole runs.  It is taken if the longer run is faster by more than a hundredth, and the
- * shorter one not slower by a twentieth. */
-static uint32_t choose_of_two(struct choice *choice, uint32_t best)
+enum { FINALISTS = 4, CLOSE_ONE_IN = 4 };
+
+struct finals {
+    uint32_t layouts[FINALISTS]; /* the best by trials first */
+    uint32_t count;
+    struct full_runs best_runs;
+    uint32_t best;
+    const char *unscheduled; /* why the best one has no static schedule; NULL: trials decide */
+    uint32_t played;
+};
+
+/* The layouts whose trials are slower than that of `best` by at most a quarter. */
+static struct finals find_finalists(const struct choice *choice, uint32_t best)
 {
-    enum { CLOSE_ONE_IN = 4 };
+    struct finals finals = {.layouts = {best}, .count = 1, .best = best};
+    uint64_t most = add_clamped(choice->items[best].cycles,
+                                choice->items[best].cycles / CLOSE_ONE_IN);
+    if (choice->items[best].cycles == UINT64_MAX) return finals;
+    while (finals.count < FINALISTS) {
+        uint32_t next = GRAPH_NONE;
+        for (uint32_t i = 0; i < choice->count; i++) {
+            bool is_known = choice->items[i].cycles > most;
+            for (uint32_t k = 0; k < finals.count; k++)
+                is_known |= finals.layouts[k] == i;
+            if (!is_known &&
+                (next == GRAPH_NONE || choice->items[i].cycles < choice->items[next].cycles))
+                next = i;
+        }
+        if (next == GRAPH_NONE) break;
+        finals.layouts[finals.count++] = next;
+    }
+    return finals;
+}
+
+/* Plays whole runs of the plan as it is settled.  Is it the best so far?  `*runs`: its runs. */
+static bool wins_final(struct finals *finals, const struct placement *at, struct full_runs *runs)
+{
+    bool is_first = finals->played++ == 0;
+    *runs = full_runs_of(finals->best_runs.iterations[FULL_RUNS - 1]);
+    full_runs_play(planned(at), runs, is_first ? NULL : &finals->best_runs);
+    return is_first || full_runs_are_better(runs, &finals->best_runs);
+}
+
+static void play_final(struct choice *choice, struct finals *finals, uint32_t layout)
+{
     struct placement *at = choice->at;
-    uint32_t second = second_layout(choice, best);
-    uint64_t cycles = choice->items[best].cycles;
-    if (second == GRAPH_NONE || cycles == UINT64_MAX || at->plan->stage_count > STAGES_TRIED)
-        return best;
-    if (choice->items[second].cycles > add_clamped(cycles, cycles / CLOSE_ONE_IN)) return best;
-    struct full_runs runs = run_full_plan(choice, best);
-    settle_plan(choice, second);
-    uint64_t longer = plan_run_chosen(at->graph, at->plan, runs.iterations[FULL_RUNS - 1]);
-    if (!trial_is_faster(longer, runs.cycles[FULL_RUNS - 1])) return best;
-    if (!is_full_speed(at, &runs)) return best;
-    choice->longer = (struct longer_trial){runs.iterations[FULL_RUNS - 1], longer};
-    return second;
+    struct full_runs runs, guarded;
+    const char *without = "by whole runs";
+    settle_plan(choice, layout);
+    bool is_static = at->plan->schedule != NULL && at->plan->schedule->island_count > 0;
+    if (finals->played == 0)
+        finals->best_runs =
+            full_runs_of(max64(plan_iterations_for(at->plan), longer_iterations(choice)));
+    if (wins_final(finals, at, &runs)) {
+        finals->best_runs = runs;
+        finals->best = layout;
+        finals->unscheduled = NULL;
+    }
+    if (!is_static) return;
+    plan_leave_schedule(at, choice->size, without);
+    if (!wins_final(finals, at, &guarded)) return;
+    finals->unscheduled = runs.cycles[0] == 0
+                              ? without
+                              : full_runs_text(at->cx->arena, &guarded, "without a static schedule",
+                                               &runs, "with it");
+    finals->best_runs = guarded;
+    finals->best = layout;
+}
+
+/* Static schedules, and the beginning and end of a run, can make another layout the best.  All that are close get their policy and
+ * schedule, and play whole runs with the schedule and without. */
+static uint32_t choose_by_runs(struct choice *choice, uint32_t best)
+{
+    struct placement *at = choice->at;
+    if (at->plan->stage_count > STAGES_TRIED || at->plan->debug_mode) return best;
+    struct finals finals = find_finalists(choice, best);
+    for (uint32_t i = 0; i < finals.count; i++)
+        play_final(choice, &finals, finals.layouts[i]);
+    choice->unscheduled = finals.unscheduled;
+    if (finals.best != best)
+        choice->longer = (struct longer_trial){finals.best_runs.iterations[FULL_RUNS - 1],
+                                               finals.best_runs.cycles[FULL_RUNS - 1]};
+    return finals.best;
 }
 
 static const char *reason_of_mode(const struct choice *choice, uint32_t best, const char *obstacle)
@@ -574,7 +612,7 @@ void plan_choose(struct placement *at)
     }
     if (plan_doubles_batches(at))
         best = choose_batches(&choice, best, wish == LAYOUT_ANY && obstacle == NULL);
-    if (wish == LAYOUT_ANY && obstacle == NULL) best = choose_of_two(&choice, best);
+    best = choose_by_runs(&choice, best);
     plan_lay_out(at, choice.items[best].layout);
     at->plan->mode_reason = reason_of_mode(&choice, best, obstacle);
     if (at->cx->options.depths_by_clock && plan_times_depths(at)) time_depths(&choice, best);
