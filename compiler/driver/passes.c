@@ -121,7 +121,7 @@ static bool wants_debug_depths(const struct passes *p)
 
 static bool wants_fusion(const struct passes *p)
 {
-    return fuse_wanted(p->cx);
+    return fuse_wanted(p->cx, p->device);
 }
 
 /* Tables become constants after the plan where the clock decides: kernels are shared with the pipeline as it is written. */

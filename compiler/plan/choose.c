@@ -33,7 +33,9 @@ struct choice {
     struct trial_size size;
     enum graph_policy selection; /* of the trials of layouts */
     struct longer_trial longer;
-    const char *unscheduled; /* why there is no static schedule; NULL: trials decide */
+    const char *unscheduled;  /* why there is no static schedule; NULL: trials decide */
+    uint32_t doublings;       /* of the batches, with which the candidates have been tried */
+    const char *batch_reason; /* NULL: they are the smallest */
 };
 
 /* ---- candidates ---- */
@@ -348,7 +350,7 @@ static void begin_choice(struct choice *choice, uint32_t doublings)
 {
     struct placement *at = choice->at;
     choice->count = 0;
-    at->doublings = doublings;
+    at->doublings = choice->doublings = doublings;
     add_layout_candidate(choice, layout_in_sequence(at));
     plan_lay_out(at, choice->items[0].layout);
     choice->size = trial_size_for(at->plan);
@@ -400,30 +402,24 @@ static uint32_t choose_layout_again(struct choice *choice, const struct batched_
     return plan_is_fast_when_short(at, choice->selection, streams) ? best : kept;
 }
 
-/* Larger batches make other layouts the best: those of `best` and of all stages in sequence are doubled, then all layouts
- * are tried with as many.  Returns the index of the best. */
-static uint32_t choose_batches(struct choice *choice, uint32_t best, bool is_free)
+/* Doubles the batches of a candidate whose trials had the smallest ones.  Larger batches make other layouts the best, so all are
+ * tried again with as many if that is asked for.  Returns the index of the best. */
+static uint32_t choose_batches(struct choice *choice, uint32_t index, bool is_free)
 {
     struct placement *at = choice->at;
-    const struct batched_layout smallest = batched_candidate(choice, best);
+    const struct batched_layout smallest = batched_candidate(choice, index);
     at->doublings = 0;
     plan_lay_out(at, smallest.layout);
     const struct short_streams streams = plan_try_short(at, choice->selection);
     struct batched_layout found = plan_double_batches(at, smallest, choice->selection, &streams);
-    if (is_free && best != 0) {
-        struct batched_layout whole = batched_candidate(choice, 0);
-        if (plan_batches_may_overtake(&whole, &found))
-            whole = plan_double_batches(at, whole, choice->selection, &streams);
-        if (whole.doublings > 0 && plan_batches_are_faster(&whole, &found)) found = whole;
-    }
-    at->doublings = found.doublings;
-    if (found.doublings == 0) return best;
-    at->plan->batch_reason = reason_of_batches(at->cx->arena, &found, &smallest);
+    at->doublings = choice->doublings = found.doublings;
+    if (found.doublings == 0) return index;
+    choice->batch_reason = reason_of_batches(at->cx->arena, &found, &smallest);
     if (is_free) return choose_layout_again(choice, &found, &streams);
-    choice->items[best].trial = found.trial;
-    choice->items[best].cycles = found.trial.steady_cycles;
+    choice->items[index].trial = found.trial;
+    choice->items[index].cycles = found.trial.steady_cycles;
     choice->size = found.size;
-    return best;
+    return index;
 }
 
 /* ---- depths ---- */
@@ -440,11 +436,18 @@ static const char *reason_of_depths(struct arena *arena, const struct cut_depths
                         before >> 63 ? INT64_MAX : (uint64_t)before);
 }
 
+static void lay_out_candidate(const struct choice *choice, uint32_t index)
+{
+    choice->at->doublings = choice->doublings;
+    choice->at->plan->batch_reason = choice->batch_reason;
+    plan_lay_out(choice->at, choice->items[index].layout);
+}
+
 /* Fills the rest of the plan, for its depths as they are. */
 static void settle_plan(struct choice *choice, uint32_t best)
 {
     struct placement *at = choice->at;
-    plan_lay_out(at, choice->items[best].layout);
+    lay_out_candidate(choice, best);
     if (at->graph->policy == POLICY_AUTO)
         choose_selection(choice, best);
     else
@@ -465,7 +468,7 @@ static struct full_runs run_full_plan(struct choice *choice, uint32_t best)
     settle_plan(choice, best);
     struct full_runs runs =
         full_runs_of(max64(plan_iterations_for(at->plan), longer_iterations(choice)));
-    full_runs_play_two(planned(at), &runs);
+    full_runs_play(planned(at), &runs, NULL);
     return runs;
 }
 
@@ -505,35 +508,27 @@ static void time_depths(struct choice *choice, uint32_t best)
 enum { FINALISTS = 4, CLOSE_ONE_IN = 4 };
 
 struct finals {
-    uint32_t layouts[FINALISTS]; /* the best by trials first */
-    uint32_t count;
     struct full_runs best_runs;
-    uint32_t best;
-    const char *unscheduled; /* why the best one has no static schedule; NULL: trials decide */
+    struct choice *league; /* of the best, */
+    uint32_t best;         /* its layout, */
+    const char *unscheduled; /* and why it has no static schedule; NULL: trials decide */
     uint32_t played;
 };
 
-/* The layouts whose trials are slower than that of `best` by at most a quarter. */
-static struct finals find_finalists(const struct choice *choice, uint32_t best)
+/* The best of the layouts that have not been taken, if it is slower than `first` by at most a quarter; GRAPH_NONE. */
+static uint32_t next_finalist(const struct choice *choice, const uint32_t *taken, uint32_t count)
 {
-    struct finals finals = {.layouts = {best}, .count = 1, .best = best};
-    uint64_t most = add_clamped(choice->items[best].cycles,
-                                choice->items[best].cycles / CLOSE_ONE_IN);
-    if (choice->items[best].cycles == UINT64_MAX) return finals;
-    while (finals.count < FINALISTS) {
-        uint32_t next = GRAPH_NONE;
-        for (uint32_t i = 0; i < choice->count; i++) {
-            bool is_known = choice->items[i].cycles > most;
-            for (uint32_t k = 0; k < finals.count; k++)
-                is_known |= finals.layouts[k] == i;
-            if (!is_known &&
-                (next == GRAPH_NONE || choice->items[i].cycles < choice->items[next].cycles))
-                next = i;
-        }
-        if (next == GRAPH_NONE) break;
-        finals.layouts[finals.count++] = next;
+    uint64_t first = choice->items[taken[0]].cycles, most = add_clamped(first, first / CLOSE_ONE_IN);
+    uint32_t next = GRAPH_NONE;
+    for (uint32_t i = 0; i < choice->count && first < UINT64_MAX; i++) {
+        bool is_taken = choice->items[i].cycles > most;
+        for (uint32_t k = 0; k < count; k++)
+            is_taken |= taken[k] == i;
+        if (!is_taken &&
+            (next == GRAPH_NONE || choice->items[i].cycles < choice->items[next].cycles))
+            next = i;
     }
-    return finals;
+    return next;
 }
 
 /* Plays whole runs of the plan as it is settled.  Is it the best so far?  `*runs`: its runs. */
@@ -545,46 +540,95 @@ static bool wins_final(struct finals *finals, const struct placement *at, struct
     return is_first || full_runs_are_better(runs, &finals->best_runs);
 }
 
-static void play_final(struct choice *choice, struct finals *finals, uint32_t layout)
+static void take_lead(struct finals *finals, struct choice *league, uint32_t layout,
+                      const struct full_runs *runs, const char *unscheduled)
 {
-    struct placement *at = choice->at;
-    struct full_runs runs, guarded;
-    const char *without = "by whole runs";
-    settle_plan(choice, layout);
-    bool is_static = at->plan->schedule != NULL && at->plan->schedule->island_count > 0;
-    if (finals->played == 0)
-        finals->best_runs =
-            full_runs_of(max64(plan_iterations_for(at->plan), longer_iterations(choice)));
-    if (wins_final(finals, at, &runs)) {
-        finals->best_runs = runs;
-        finals->best = layout;
-        finals->unscheduled = NULL;
-    }
-    if (!is_static) return;
-    plan_leave_schedule(at, choice->size, without);
-    if (!wins_final(finals, at, &guarded)) return;
-    finals->unscheduled = runs.cycles[0] == 0
-                              ? without
-                              : full_runs_text(at->cx->arena, &guarded, "without a static schedule",
-                                               &runs, "with it");
-    finals->best_runs = guarded;
+    finals->league = league;
     finals->best = layout;
+    finals->best_runs = *runs;
+    finals->unscheduled = unscheduled;
+}
+
+static void play_final(struct choice *league, struct finals *finals, uint32_t layout)
+{
+    struct placement *at = league->at;
+    struct full_runs runs, guarded;
+    const char *without = "whole runs take too long to be played with it";
+    settle_plan(league, layout);
+    bool is_static = at->plan->schedule != NULL && at->plan->schedule->island_count > 0;
+    if (wins_final(finals, at, &runs)) take_lead(finals, league, layout, &runs, NULL);
+    if (!is_static) return;
+    plan_leave_schedule(at, league->size, without);
+    if (!wins_final(finals, at, &guarded) ||
+        !trial_is_faster(guarded.cycles[FULL_RUNS - 1], runs.cycles[FULL_RUNS - 1]))
+        return;
+    if (runs.cycles[FULL_RUNS - 1] < UINT64_MAX)
+        without = full_runs_text(at->cx->arena, &guarded, "without a static schedule", &runs,
+                                 "with it");
+    take_lead(finals, league, layout, &guarded, without);
+}
+
+static void play_league(struct choice *league, struct finals *finals, uint32_t best)
+{
+    uint32_t taken[FINALISTS] = {best}, count = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        play_final(league, finals, taken[i]);
+        if (count == FINALISTS) continue;
+        uint32_t next = next_finalist(league, taken, count);
+        if (next != GRAPH_NONE) taken[count++] = next;
+    }
+}
+
+static uint64_t final_iterations(const struct choice *league, uint32_t best)
+{
+    lay_out_candidate(league, best);
+    return max64(plan_iterations_for(league->at->plan), longer_iterations(league));
 }
 
 /* Static schedules, and the beginning and end of a run, can make another layout the best.  All that are close get their policy and
- * schedule, and play whole runs with the schedule and without. */
-static uint32_t choose_by_runs(struct choice *choice, uint32_t best)
+ * schedule, and play whole runs, and so do those of `other`, with other batches.  Each plays them without its static schedule,
+ * too, which it loses if its long run is faster by more than a hundredth without.  The best of them is in `choice` then. */
+static uint32_t choose_by_runs(struct choice *choice, uint32_t best, struct choice *other,
+                               uint32_t best_other)
 {
     struct placement *at = choice->at;
     if (at->plan->stage_count > STAGES_TRIED || at->plan->debug_mode) return best;
-    struct finals finals = find_finalists(choice, best);
-    for (uint32_t i = 0; i < finals.count; i++)
-        play_final(choice, &finals, finals.layouts[i]);
+    uint64_t iterations = final_iterations(choice, best);
+    if (other != NULL) iterations = max64(iterations, final_iterations(other, best_other));
+    struct finals finals = {
+        .best_runs = full_runs_of(iterations), .league = choice, .best = best};
+    play_league(choice, &finals, best);
+    if (other != NULL) play_league(other, &finals, best_other);
+    bool is_other = finals.league != choice || finals.best != best;
+    if (finals.league != choice) *choice = *other;
     choice->unscheduled = finals.unscheduled;
-    if (finals.best != best)
+    if (is_other)
         choice->longer = (struct longer_trial){finals.best_runs.iterations[FULL_RUNS - 1],
                                                finals.best_runs.cycles[FULL_RUNS - 1]};
     return finals.best;
+}
+
+/* Batches that are doubled for all stages in sequence, in which a launch uses the whole device.  False: there are as many doublings
+ * as in `choice`. */
+static bool doubles_sequence(struct choice *other, const struct choice *choice, uint32_t best,
+                             uint32_t *best_other)
+{
+    if (choice->items[best].layout->mode == PLAN_IN_SEQUENCE) return false;
+    *best_other = choose_batches(other, 0, true);
+    return other->doublings != choice->doublings;
+}
+
+static uint32_t choose_freely(struct choice *choice)
+{
+    struct choice other;
+    uint32_t best_other = 0;
+    add_candidates(choice);
+    uint32_t best = confirm_layout(choice, try_layouts(choice));
+    if (!plan_doubles_batches(choice->at)) return choose_by_runs(choice, best, NULL, 0);
+    other = *choice;
+    best = choose_batches(choice, best, true);
+    bool has_other = doubles_sequence(&other, choice, best, &best_other);
+    return choose_by_runs(choice, best, has_other ? &other : NULL, best_other);
 }
 
 static const char *reason_of_mode(const struct choice *choice, uint32_t best, const char *obstacle)
@@ -604,16 +648,14 @@ void plan_choose(struct placement *at)
     uint32_t best = 0;
     if (choice.selection == POLICY_AUTO) choice.selection = POLICY_ROUND_ROBIN;
     begin_choice(&choice, 0);
-    if (wish != LAYOUT_ANY) {
-        best = choose_wished(&choice, mode_of_wish(wish));
-    } else if (obstacle == NULL) {
-        add_candidates(&choice);
-        best = confirm_layout(&choice, try_layouts(&choice));
+    if (wish == LAYOUT_ANY && obstacle == NULL) {
+        best = choose_freely(&choice);
+    } else {
+        if (wish != LAYOUT_ANY) best = choose_wished(&choice, mode_of_wish(wish));
+        if (plan_doubles_batches(at)) best = choose_batches(&choice, best, false);
+        best = choose_by_runs(&choice, best, NULL, 0);
     }
-    if (plan_doubles_batches(at))
-        best = choose_batches(&choice, best, wish == LAYOUT_ANY && obstacle == NULL);
-    best = choose_by_runs(&choice, best);
-    plan_lay_out(at, choice.items[best].layout);
+    lay_out_candidate(&choice, best);
     at->plan->mode_reason = reason_of_mode(&choice, best, obstacle);
     if (at->cx->options.depths_by_clock && plan_times_depths(at)) time_depths(&choice, best);
     at->is_final = true;

@@ -9,14 +9,13 @@
 
 enum {
     LONG_RUN = FULL_RUNS - 1,
-    SLOWER_ONE_IN = 20,  /* that a shorter run may be */
-    FASTER_ONE_IN = 50,  /* that the shorter runs together have to be, if the long one is not */
-    EQUAL_ONE_IN = 100,  /* of the long run */
-    RATIO_ONE = 1024 * 1024
+    SLOWER_ONE_IN = 20, /* that a run with less room may be */
+    LOSS_ONE = 1024 * 1024
 };
 
 /* The long run has so many times the iterations of a run. */
-static const uint64_t shorter_by[FULL_RUNS] = {256, 4, 1};
+static const uint64_t shorter_by[FULL_RUNS] = {16, 1};
+static const uint64_t weights[FULL_RUNS] = {1, 4};
 
 /* Iterations in which the writers of all buffers could fill them. */
 static uint64_t iterations_to_fill(struct planned_graph of)
@@ -57,15 +56,10 @@ static void play_run(struct planned_graph of, struct full_runs *runs, int run, u
     runs->cycles[run] = plan_run_chosen(of.graph, of.plan, runs->iterations[run], best_cycles);
 }
 
-void full_runs_play_two(struct planned_graph of, struct full_runs *runs)
-{
-    for (int i = LONG_RUN - 1; i <= LONG_RUN; i++)
-        play_run(of, runs, i, 0);
-}
-
 void full_runs_play(struct planned_graph of, struct full_runs *runs, const struct full_runs *than)
 {
-    play_run(of, runs, LONG_RUN, than != NULL ? than->cycles[LONG_RUN] : 0);
+    uint64_t best = than != NULL ? than->cycles[LONG_RUN] : 0;
+    play_run(of, runs, LONG_RUN, add_clamped(best, best / 2));
     for (int i = 0; i < LONG_RUN && runs->cycles[LONG_RUN] < UINT64_MAX; i++)
         play_run(of, runs, i, 0);
 }
@@ -85,19 +79,22 @@ bool full_runs_keep_speed(struct planned_graph of, const struct full_runs *runs)
     return true;
 }
 
+/* In LOSS_ONE-ths. */
+static uint128 losses_against(const struct full_runs *runs, const struct full_runs *other)
+{
+    uint128 losses = 0;
+    for (int i = 0; i < FULL_RUNS; i++) {
+        uint64_t best = max64(min64(runs->cycles[i], other->cycles[i]), 1);
+        losses += (uint128)runs->cycles[i] * LOSS_ONE / best * weights[i];
+    }
+    return losses;
+}
+
 bool full_runs_are_better(const struct full_runs *runs, const struct full_runs *than)
 {
-    uint64_t cycles = runs->cycles[LONG_RUN], before = than->cycles[LONG_RUN];
-    bool is_faster = trial_is_faster(cycles, before);
-    uint128 ratios = 0; /* of the shorter runs, in RATIO_ONE-ths */
-    if (runs->cycles[0] == 0) return false;
-    if ((uint128)cycles * EQUAL_ONE_IN > (uint128)before * (EQUAL_ONE_IN + 1)) return false;
-    for (int i = 0; i < LONG_RUN; i++) {
-        if (is_faster && !keeps_run(runs->cycles[i], than->cycles[i])) return false;
-        ratios += (uint128)runs->cycles[i] * RATIO_ONE / max64(than->cycles[i], 1);
-    }
-    return is_faster ||
-           ratios < (uint128)LONG_RUN * RATIO_ONE / FASTER_ONE_IN * (FASTER_ONE_IN - 1);
+    if (runs->cycles[LONG_RUN] == UINT64_MAX || runs->cycles[0] == 0) return false;
+    if (than->cycles[LONG_RUN] == UINT64_MAX) return true;
+    return losses_against(runs, than) * 101 < losses_against(than, runs) * 100;
 }
 
 /* The run that tells most for `better`: the long one where that is faster. */
@@ -105,7 +102,7 @@ static int telling_run(const struct full_runs *better, const struct full_runs *t
 {
     int telling = LONG_RUN;
     if (trial_is_faster(better->cycles[LONG_RUN], than->cycles[LONG_RUN])) return LONG_RUN;
-    for (int i = LONG_RUN; i-- > 0;)
+    for (int i = LONG_RUN; i-- > 0 && than->cycles[0] > 0;)
         if ((uint128)better->cycles[i] * than->cycles[telling] <
             (uint128)better->cycles[telling] * than->cycles[i])
             telling = i;

@@ -2,11 +2,9 @@
 /*
  * full_runs: whole runs of plans with their policies and schedules, by which plans for one device are compared.
  *
- * There is a long run, in which all buffers could be filled some times and each round of the static schedule repeats, and shorter
- * ones of parts of its length.  A plan is better than another one
- *
- *   if its long run is faster by more than a hundredth, and no shorter one is slower by more than a twentieth; or
- *   if its long run is slower by at most a hundredth, and the shorter ones together are faster by more than a fiftieth.
+ * There is a long run, in which all buffers could be filled some times and each round of the static schedule repeats, and a short
+ * one, of a sixteenth of its length.  For each length, the loss of a plan is its cycles divided by those of the faster one of two.
+ * The long run counts four times.  A plan is better if its losses are less by more than a hundredth.
  *
  *   Requires  plans that are complete.
  *   Work      bounded by the looks of trials (trial.h).
@@ -17,7 +15,7 @@
 
 #include "compiler/plan/plan.h"
 
-enum { FULL_RUNS = 3 }; /* the long one last */
+enum { FULL_RUNS = 2 }; /* the short one first */
 
 struct planned_graph {
     const struct graph *graph;
@@ -31,15 +29,13 @@ struct full_runs {
 /* Iterations in which buffers are seen full: the writers could fill them some times, within 32 times the iterations of a trial of
  * layouts.  Requires depths and paces. */
 uint64_t full_run_iterations(struct planned_graph of, uint64_t trial_iterations);
-/* A long run of so many iterations, and the shorter ones; nothing is played yet. */
+/* A long run of so many iterations, and a short one; nothing is played yet. */
 struct full_runs full_runs_of(uint64_t iterations);
-/* Plays the long run and the longest of the shorter ones. */
-void full_runs_play_two(struct planned_graph of, struct full_runs *runs);
-/* Plays all.  `than`, not NULL: no shorter one if the long one is slower by more than a hundredth. */
+/* Plays both.  `than`, not NULL: not the short one if the long one is slower by half. */
 void full_runs_play(struct planned_graph of, struct full_runs *runs, const struct full_runs *than);
-/* Are those of the plan that have been played, of as many iterations, slower by a twentieth at most? */
+/* Are those of the plan, of as many iterations, slower by a twentieth at most? */
 bool full_runs_keep_speed(struct planned_graph of, const struct full_runs *runs);
-/* Requires as many iterations, all of `than` played. */
+/* Requires as many iterations. */
 bool full_runs_are_better(const struct full_runs *runs, const struct full_runs *than);
 /* "by whole runs 64 iterations take 1000 cycles fused, 2000 apart": the lengths for which the better ones are taken. */
 const char *full_runs_text(struct arena *arena, const struct full_runs *better, const char *what,

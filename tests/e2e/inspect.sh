@@ -20,12 +20,12 @@ bad="$bad $(unparsed objects/*)" bad=${bad% }
 check "$count objects parse:$bad" test -z "$bad"
 
 radio=$ROOT/examples/fmradio/fmradio.pipe
-"$PIPEC" "$radio" -o radio.pbc || exit 1
+"$PIPEC" --no-fuse "$radio" -o radio.pbc || exit 1
 "$PIPEC" inspect --json radio.pbc >object
 sed -n '/^  "arguments": \[/,/^  \]/!p' object >without_arguments
 check "the object of a container parses" parses object
 check "it says who wrote it" grep -q '"isa": "x86-64-v3"' object
-"$PIPEC" inspect --json --device sim16 "$radio" >source
+"$PIPEC" inspect --json --no-fuse --device sim16 "$radio" >source
 for key in name kernel line repetitions pop peek push_max depth_packets threshold batch_max; do
     grep "\"$key\"" source >one
     grep "\"$key\"" without_arguments >other
@@ -44,8 +44,8 @@ pipeline main(in i32 x, out i32 y) {
 END
 sed 's/-> fours -> y/-> some -> y/' scheduled.pipe >part.pipe
 for one in scheduled part; do
-    "$PIPEC" inspect --json --layout=sequence --device sim16 $one.pipe >$one.json
-    "$PIPEC" -v --layout=sequence --device sim16 $one.pipe -o $one.pbc 2>$one.said
+    "$PIPEC" inspect --json --no-fuse --layout=sequence --device sim16 $one.pipe >$one.json
+    "$PIPEC" -v --no-fuse --layout=sequence --device sim16 $one.pipe -o $one.pbc 2>$one.said
     "$PIPEC" inspect --json $one.pbc >$one.contained
     for key in kind prologue static_stages code_bytes static_bytes bytes_per_stage; do
         # shellcheck disable=SC2094 # the file "key" is not read here
@@ -143,7 +143,7 @@ if command -v python3 >/dev/null; then
     cat >pace.pipe <<'END'
 kernel sum(in i32 x, out i32 y) { state i32 s; s += x; y <- s; }
 kernel copy(in i32 x, out i32 y) { y <- x; }
-pipeline main(in i32 x, out i32 y) { buffer i32 m depth 64; x -> sum -> m -> copy -> y; }
+pipeline main(in i32 x, out i32 y) { buffer i32 m depth 64; x -> sum -> m -> copy importance 1 -> y; } // so they stay apart
 END
     check "a budget that holds" sh budget.sh pace.pipe 256 1/1000
     check "too much memory" says 1 'take 256 bytes, 255 are allowed' sh budget.sh pace.pipe 255 1/1000

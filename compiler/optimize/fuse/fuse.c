@@ -53,14 +53,24 @@ struct merger {
     VEC(struct candidate) candidates;
 };
 
-bool fuse_wanted(const struct compile *cx)
+static const char *off_reason(const struct compile *cx, const struct devdesc *device)
 {
-    return !cx->options.debug_mode && cx->options.fuse != FUSE_NEVER;
+    if (cx->options.debug_mode) return "debug mode runs every kernel by itself";
+    if (cx->options.fuse == FUSE_NEVER) return "--no-fuse";
+    if (cx->options.fuse == FUSE_BY_DEVICE && target_of(device)->counts_cycles &&
+        cx->options.buffers == BUFFERS_MIN)
+        return "--buffers=min asks for memory, not for speed (--fuse fuses all the same)";
+    return NULL;
+}
+
+bool fuse_wanted(const struct compile *cx, const struct devdesc *device)
+{
+    return off_reason(cx, device) == NULL;
 }
 
 bool fuse_is_timed(const struct compile *cx, const struct devdesc *device)
 {
-    return fuse_wanted(cx) && cx->options.fuse == FUSE_BY_DEVICE &&
+    return fuse_wanted(cx, device) && cx->options.fuse == FUSE_BY_DEVICE &&
            target_of(device)->counts_cycles;
 }
 
@@ -665,18 +675,12 @@ struct fusion *fuse_nothing(struct compile *cx, struct graph *graph, const char 
     return leave_unfused(make_fusion(cx, graph), off);
 }
 
-static const char *off_reason(const struct compile *cx, const struct graph *graph)
-{
-    if (cx->options.debug_mode) return "debug mode runs every kernel by itself";
-    if (cx->options.fuse == FUSE_NEVER) return "--no-fuse";
-    return graph->unproven ? "liveness is not proven" : NULL;
-}
-
 struct fusion *fuse_neighbours(struct compile *cx, struct graph *graph,
                                const struct devdesc *device, fuse_prover *prove)
 {
     struct fusion *fusion = make_fusion(cx, graph);
-    const char *off = off_reason(cx, graph);
+    const char *off = off_reason(cx, device);
+    if (off == NULL && graph->unproven) off = "liveness is not proven";
     if (off != NULL) return leave_unfused(fusion, off);
     struct arena *arena = arena_create();
     struct merger merger = make_merger(cx, graph, device, fusion, arena);

@@ -55,8 +55,8 @@ struct fusion {
     const char *reason; /* why the clock of the device wants it fused, or NULL */
 };
 
-/* False with --no-fuse and in debug mode. */
-bool fuse_wanted(const struct compile *cx);
+/* False with --no-fuse, in debug mode, and with --buffers=min where speed would decide. */
+bool fuse_wanted(const struct compile *cx, const struct devdesc *device);
 /* Does the clock of the device decide whether the pipeline is fused? */
 bool fuse_is_timed(const struct compile *cx, const struct devdesc *device);
 /* Every node of the graph is a stage of its own, for that reason. */
