@@ -217,13 +217,23 @@ static const char *contest_reason(struct arena *arena, const struct full_run_con
                                    : full_runs_text(arena, written, "apart", made, "fused");
 }
 
+static bool loses_layout(const struct compile *cx, const struct plan *apart,
+                         const struct plan *fused)
+{
+    enum layout_wish wish = cx->options.layout;
+    return (wish == LAYOUT_SIDE_BY_SIDE || wish == LAYOUT_GROUPS) &&
+           apart->mode != PLAN_IN_SEQUENCE && fused->mode == PLAN_IN_SEQUENCE;
+}
+
 /* The clock of the device decides whether neighbours become one stage: both pipelines get a plan. */
 static void choose_fusion(struct passes *p)
 {
     struct planned apart = plan_aside(p, p->apart), fused = plan_aside(p, p->graph), *taken = &apart;
     struct full_run_contest contest = {.made_is_better = diag_failed(apart.reports)};
     const char *reason = "the fused pipeline cannot be planned";
-    if (!diag_failed(apart.reports) && !diag_failed(fused.reports)) {
+    if (loses_layout(p->cx, apart.plan, fused.plan)) {
+        reason = "fused, it cannot have the layout that was asked for";
+    } else if (!diag_failed(apart.reports) && !diag_failed(fused.reports)) {
         contest = full_runs_contest((struct planned_graph){p->apart, apart.plan},
                                     (struct planned_graph){p->graph, fused.plan});
         reason = contest_reason(p->cx->arena, &contest);

@@ -115,4 +115,6 @@ for way in '' --fuse --no-fuse; do
     for n in 1 999; do "$PIPERUN" -q "timed$way.pbc" x=gen:noise:5:$n y=timed$way.$n,raw; done
 done
 check "with the same bytes" eval 'for n in 1 999; do cmp timed.$n timed--fuse.$n && cmp timed.$n timed--no-fuse.$n || exit 1; done'
+check "a layout of several stages is kept" says 0 '^apart    all: fused, it cannot have the layout' \
+    "$PIPEC" inspect --layout=side-by-side --device sim4 two.pipe
 check "an option is obeyed, not tried" says 0 '^apart    all: --no-fuse' "$PIPEC" inspect --no-fuse --device sim1 timed.pipe
