@@ -211,7 +211,10 @@ enum container_node_flags {
     CONTAINER_NODE_COUNTED = 32,
     CONTAINER_NODE_LAUNCHES = 64, /* its firings launch kernels; it has a record in INTERFACES */
     CONTAINER_NODE_FAULTS = 128,  /* a firing may fault, or `finish`: a check is left in its code */
-    CONTAINER_NODE_FUSED = 256    /* its inputs are those of nodes in FUSED_NODES */
+    CONTAINER_NODE_FUSED = 256,   /* its inputs are those of nodes in FUSED_NODES */
+    /* 1 + the number of the device's unit that executes it (lang/units.def), times CONTAINER_NODE_UNIT_ONE; 0: none */
+    CONTAINER_NODE_UNIT_ONE = 1 << 16,
+    CONTAINER_NODE_UNIT_MASK = 15 << 16
 };
 
 struct container_node {

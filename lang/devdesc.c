@@ -30,6 +30,9 @@ struct field {
 #define COST_MAX 65536
 #define BYTES_MAX (UINT64_C(1) << 50)
 
+#define UNIT_FIELD(key, most, kind, member)                                                        \
+    {key, FIELD_U32, UNIT_NONE, false, 0, most, 0, AT(units[kind].member)}
+
 static const struct field FIELDS[] = {
     {"name", FIELD_NAME, UNIT_NONE, true, 1, 63, 0, AT(name)},
     {"cu_count", FIELD_U32, UNIT_NONE, true, 1, CUS_MAX, 0, AT(cu_count)},
@@ -97,6 +100,11 @@ static const struct field FIELDS[] = {
     {"store_line", FIELD_U32, UNIT_BYTES, false, 0, 4096, 0, AT(costs.store_line_bytes)},
     {"cost_line", FIELD_U32, UNIT_NONE, false, 0, COST_MAX, 1, AT(costs.line)},
     {"unrolled_rounds", FIELD_U32, UNIT_NONE, false, 0, COST_MAX, 0, AT(costs.unrolled_rounds)},
+#define UNIT(enumerator, name)                                                                     \
+    UNIT_FIELD("unit_" name, 1 << 20, DEVDESC_UNIT_##enumerator, bytes_per_cycle),                 \
+        UNIT_FIELD("unit_" name "_start", 1 << 24, DEVDESC_UNIT_##enumerator, start_cycles),
+#include "lang/units.def"
+#undef UNIT
 };
 
 enum { FIELD_COUNT = sizeof FIELDS / sizeof FIELDS[0] };

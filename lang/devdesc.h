@@ -27,6 +27,19 @@ struct devdesc_costs {
     uint32_t unrolled_rounds; /* loops of at most so many rounds cost what their bodies cost */
 };
 
+enum devdesc_unit_kind {
+#define UNIT(enumerator, name) DEVDESC_UNIT_##enumerator,
+#include "lang/units.def"
+#undef UNIT
+    DEVDESC_UNITS
+};
+
+/* A fixed-function unit, of which each core has one (lang/time.md, "Units"). */
+struct devdesc_unit {
+    uint32_t bytes_per_cycle; /* 0: the device has none */
+    uint32_t start_cycles;    /* of a firing, before its first byte */
+};
+
 /* A device.  One struct because the entries of a file name its members (lang/devdesc.c has a table of them). */
 struct devdesc {
     char name[64];
@@ -71,6 +84,7 @@ struct devdesc {
     uint64_t index_shared_below_bytes; /* with less index memory than that all kernels share it */
     uint32_t index_dedicated_launches; /* an iteration: from there on a kernel has its own */
     struct devdesc_costs costs;
+    struct devdesc_unit units[DEVDESC_UNITS];
 };
 
 /* ---- what is wrong with a text ---- */
@@ -128,6 +142,8 @@ void devdesc_explain_name(const char *name, const char *others, char *out, size_
  * cut to fit. */
 void devdesc_part(const struct devdesc *whole, uint32_t first_cu, uint32_t cu_count,
                   const char *name, struct devdesc *part);
+/* "copy", "hash", ..: the name of a unit. */
+const char *devdesc_unit_name(enum devdesc_unit_kind kind);
 /* The description as text that devdesc_parse reads back, without the keys that are at their standard;
  * writes at most `capacity` bytes, NUL included, and returns the length of the whole. */
 size_t devdesc_write(const struct devdesc *description, char *to, size_t capacity);

@@ -6,6 +6,7 @@
 #include "lang/devdesc_internal.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 struct level {
     const char *name, *cus_key, *cache_key; /* no cache: NULL */
@@ -208,6 +209,23 @@ static void check_warp_time(const struct check *check)
                     "add `processes_ahead = 1`");
 }
 
+/* Figures of units that change nothing: the host and GPUs have none, and a unit without a rate is absent. */
+static void check_units(const struct check *check)
+{
+    const struct devdesc *d = check->description;
+    for (int i = 0; i < DEVDESC_UNITS; i++) {
+        char rate[32], start[40];
+        snprintf(rate, sizeof rate, "unit_%s", devdesc_unit_name(i));
+        snprintf(start, sizeof start, "unit_%s_start", devdesc_unit_name(i));
+        if (d->units[i].bytes_per_cycle > 0 && (d->host > 0 || d->cuda > 0))
+            report_half(check, rate, "only simulated devices have fixed-function units",
+                        "leave it out: kernels execute what the unit does");
+        if (d->units[i].bytes_per_cycle == 0 && d->units[i].start_cycles > 0)
+            report_half(check, start, "the device has no such unit",
+                        "say how many bytes it takes a cycle: the same key without `_start`");
+    }
+}
+
 void devdesc_check(const struct devdesc_reader *reader, const struct devdesc *description,
                    struct devdesc_findings *findings)
 {
@@ -220,4 +238,5 @@ void devdesc_check(const struct devdesc_reader *reader, const struct devdesc *de
     check_local_memory(&check);
     check_memory_time(&check);
     check_warp_time(&check);
+    check_units(&check);
 }

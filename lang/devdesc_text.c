@@ -30,6 +30,25 @@ static void add_number(struct text *text, const char *field, uint64_t value)
     add_formatted(text, "%s %" PRIu64 "\n", field, value);
 }
 
+const char *devdesc_unit_name(enum devdesc_unit_kind kind)
+{
+    static const char *const names[DEVDESC_UNITS] = {
+#define UNIT(enumerator, name) [DEVDESC_UNIT_##enumerator] = name,
+#include "lang/units.def"
+#undef UNIT
+    };
+    return names[kind];
+}
+
+static void add_units(struct text *text, const struct devdesc_unit *units)
+{
+    for (int i = 0; i < DEVDESC_UNITS; i++) {
+        if (units[i].bytes_per_cycle == 0) continue;
+        add_formatted(text, "unit_%s %" PRIu32 " %" PRIu32 "\n", devdesc_unit_name(i),
+                      units[i].bytes_per_cycle, units[i].start_cycles);
+    }
+}
+
 static void add_costs(struct text *text, const struct devdesc_costs *costs)
 {
     add_number(text, "cost_integer", costs->integer);
@@ -66,6 +85,7 @@ static void add_later_fields(struct text *text, const struct devdesc *d)
     if (d->launches_overlap > 0) add_number(text, "launches_overlap", d->launches_overlap);
     if (d->instruction_latency_cycles > 1)
         add_number(text, "instruction_latency_cycles", d->instruction_latency_cycles);
+    add_units(text, d->units);
 }
 
 size_t devdesc_text(const struct devdesc *d, char *to, size_t capacity)

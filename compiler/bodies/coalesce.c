@@ -215,7 +215,9 @@ static bool count_stored_lines(const struct ks *s, void *data)
 void coalesce_accesses(struct kernel *kernel, const struct devdesc *device)
 {
     bool loads = device->costs.load_line_bytes > 0, stores = device->costs.store_line_bytes > 0;
-    if ((!loads && !stores) || kernel->foreign != NULL || kernel->phases == 0) return;
+    if ((!loads && !stores) || kernel->foreign != NULL || kernel->unit != NULL ||
+        kernel->phases == 0)
+        return;
     struct arena *scratch = arena_create();
     struct coalesce c = {.kernel = kernel, .device = device, .lanes = device->lanes, .rows = 1};
     bool alone =

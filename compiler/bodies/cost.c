@@ -123,9 +123,10 @@ static void plan_kernel(struct compile *cx, struct kernel *k, const uint64_t *fu
 {
     if (k->costs != NULL) return; /* of a graph that has been fused since */
     coalesce_accesses(k, cx->device);
-    if (k->foreign != NULL) {
+    if (k->foreign != NULL || k->unit != NULL) {
         struct cost_plan *plan = ARENA_NEW(cx->arena, struct cost_plan);
-        plan->constant = k->cost_cycles = k->foreign->cost_cycles;
+        plan->constant = k->cost_cycles =
+            k->unit != NULL ? k->unit->cycles : k->foreign->cost_cycles;
         k->costs = plan;
         if (k->finish != NULL) k->finish_cycles = k->cost_cycles;
         return;
@@ -165,7 +166,7 @@ struct graph_warp cost_warp_of(const struct kernel *kernel, bool stateful,
                               .finish_cycles = kernel->finish_cycles};
     if (items > lanes)
         warp.pieces = (items + lanes - 1) / lanes;
-    else if (!stateful)
+    else if (!stateful && kernel->unit == NULL) /* a unit takes one firing at a time */
         warp.firings = lanes / items;
     return warp;
 }

@@ -6,10 +6,7 @@
 
 const struct devdesc_costs *cost_table(struct compile *cx)
 {
-    if (cx->device != NULL) return &cx->device->costs;
-    struct devdesc *standard = ARENA_NEW(cx->arena, struct devdesc);
-    if (devdesc_builtin("sim16", standard)) cx->device = standard;
-    return &standard->costs;
+    return &compile_device(cx)->costs;
 }
 
 /* ---- classes ---- */

@@ -85,6 +85,8 @@ struct compile {
     VEC(const char *) read_files;        /* on which the output depends beside the sources */
 };
 
+/* The device of the compilation: without one, the default device becomes it. */
+const struct devdesc *compile_device(struct compile *cx);
 /* A compilation without sources. Everything it owns lives in `arena`. */
 struct compile compile_begin(struct arena *arena, struct compile_options options);
 

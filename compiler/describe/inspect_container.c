@@ -279,6 +279,9 @@ static void read_node(struct container *c, uint32_t index, struct inspected_node
                                            .firings = node.warp_firings,
                                            .pieces = node.firing_warps}};
     to->foreign = read_foreign(c, node.kernel);
+    uint32_t unit = (node.flags & CONTAINER_NODE_UNIT_MASK) / CONTAINER_NODE_UNIT_ONE;
+    if (unit > 0 && unit <= DEVDESC_UNITS)
+        to->unit = devdesc_unit_name((enum devdesc_unit_kind)(unit - 1));
     struct container_index items;
     bool grouped = find_index(c, node.kernel, &items);
     for (int d = 0; d < 3; d++)

@@ -117,16 +117,18 @@ static void fill_inspected_node(const struct compile *cx, const struct graph *gr
     const struct source *source = source_get(cx->sources, span.source);
     uint32_t line = 0, column;
     if (source != NULL) source_locate(source, span.begin, &line, &column);
-    *to = (struct inspected_node){.name = node->name,
-                                  .kernel = node->kernel->title,
-                                  .file = source != NULL ? source->name : NULL,
-                                  .line = line,
-                                  .phases = node->kernel->phases > 0 ? node->kernel->phases : 1,
-                                  .importance = node->importance,
-                                  .stateful = node->stateful,
-                                  .foreign = foreign_word(node->kernel),
-                                  .cost_cycles = node->cost_cycles,
-                                  .warp = node->warp};
+    *to = (struct inspected_node){
+        .name = node->name,
+        .kernel = node->kernel->title,
+        .file = source != NULL ? source->name : NULL,
+        .line = line,
+        .phases = node->kernel->phases > 0 ? node->kernel->phases : 1,
+        .importance = node->importance,
+        .stateful = node->stateful,
+        .unit = node->kernel->unit != NULL ? devdesc_unit_name(node->kernel->unit->kind) : NULL,
+        .foreign = foreign_word(node->kernel),
+        .cost_cycles = node->cost_cycles,
+        .warp = node->warp};
     fill_regions(cx, node, to);
     if (consistent && is_in_island(graph, node)) to->repetitions = node->repetitions;
     for (int i = 0; i < 3; i++)

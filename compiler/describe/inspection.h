@@ -51,6 +51,7 @@ struct inspected_node {
     uint64_t repetitions;
     uint32_t importance;
     bool stateful;
+    const char *unit;    /* of the device, that executes it; or NULL */
     const char *foreign; /* code of an extern kernel: "pure" or "impure"; NULL: pipec's own */
     uint64_t cost_cycles;
     /* Of a kernel that launches; `children` NULL: it launches nothing. */

@@ -141,6 +141,7 @@ static void put_nodes(struct json *json, const struct inspection *inspection)
         json_number(json, "importance", node->importance);
         json_boolean(json, "stateful", node->stateful);
         if (node->foreign != NULL) json_text(json, "foreign", node->foreign);
+        if (node->unit != NULL) json_text(json, "unit", node->unit);
         put_if(json, "cost_cycles", node->cost_cycles > 0, node->cost_cycles);
         put_warp(json, node);
         put_launches(json, node);
@@ -591,9 +592,10 @@ static void print_inspected_nodes(FILE *to, const struct inspection *inspection,
         const char *foreign = node->foreign == NULL     ? ""
                               : node->foreign[0] == 'p' ? " foreign pure"
                                                         : " foreign";
-        fprintf(rows, "node %s: %s%s%s cost %" PRIu64 "%s repetitions %" PRIu64 "\n", node->name,
-                node->kernel, foreign, node->stateful ? " stateful" : "", node->cost_cycles,
-                node->warp.counted ? " counted" : "", node->repetitions);
+        fprintf(rows, "node %s: %s%s%s%s%s cost %" PRIu64 "%s repetitions %" PRIu64 "\n",
+                node->name, node->kernel, node->unit != NULL ? " unit " : "",
+                node->unit != NULL ? node->unit : "", foreign, node->stateful ? " stateful" : "",
+                node->cost_cycles, node->warp.counted ? " counted" : "", node->repetitions);
         print_ends(rows, inspection, node);
         print_node_launches(rows, node);
         print_fused_nodes(rows, node);

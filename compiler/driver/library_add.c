@@ -6,12 +6,11 @@
 #include "compiler/context/embedded_library.h"
 #include "compiler/syntax/parse.h"
 
-/* True for the file that the embedded library was made from, in any folder. */
-static bool is_mathematics(const char *name)
+/* True for the library's file `path` (std/math.pipe), in any folder. */
+static bool names_library_file(const char *name, const char *path)
 {
-    static const char ending[] = "std/math.pipe";
-    size_t length = strlen(name), tail = sizeof ending - 1;
-    return length >= tail && strcmp(name + length - tail, ending) == 0 &&
+    size_t length = strlen(name), tail = strlen(path);
+    return length >= tail && strcmp(name + length - tail, path) == 0 &&
            (length == tail || name[length - tail - 1] == '/');
 }
 
@@ -27,19 +26,36 @@ static bool look_for(void *data, const char *word, size_t length)
     return !search->found;
 }
 
-void library_add(struct compile *cx, struct ast_program *program)
+static bool uses_mathematics(const struct compile *cx)
 {
-    uint32_t source;
     /* The interned names include every word of the program. */
     struct search search = {.names = cx->names};
     library_mathematics_each(look_for, &search);
-    if (!search.found) return;
+    return search.found;
+}
+
+static bool has_builtin_kernel(const struct ast_program *program)
+{
+    for (const struct ast_file *file = program->files; file != NULL; file = file->next)
+        for (const struct ast_item *item = file->items; item != NULL; item = item->next)
+            if (item->kind == AST_ITEM_KERNEL && item->kernel_kind == AST_KERNEL_BUILTIN)
+                return true;
+    return false;
+}
+
+static void append_library_file(struct compile *cx, struct ast_program *program, const char *path)
+{
+    uint32_t source;
     struct ast_file **last = &program->files;
     if (*last == NULL) return;
     for (; *last != NULL; last = &(*last)->next)
-        if (is_mathematics(source_get(cx->sources, (*last)->source)->name)) return;
-    if (source_import(cx->sources, program->files->source, "std/math.pipe", NULL, 0, &source) !=
-        SOURCE_OK)
-        return;
-    *last = parse_program(cx, source)->files;
+        if (names_library_file(source_get(cx->sources, (*last)->source)->name, path)) return;
+    if (source_import(cx->sources, program->files->source, path, NULL, 0, &source) == SOURCE_OK)
+        *last = parse_program(cx, source)->files;
+}
+
+void library_add(struct compile *cx, struct ast_program *program)
+{
+    if (has_builtin_kernel(program)) append_library_file(cx, program, "std/units.pipe");
+    if (uses_mathematics(cx)) append_library_file(cx, program, "std/math.pipe");
 }

@@ -441,6 +441,7 @@ void name_walk_item(struct name_table *table, const struct ast_item *item, uint3
     walk_params(&w, item->kind == AST_ITEM_FN ? item->params : item->signature.params);
     walk_attributes(&w, item->signature.attributes);
     walk_checks(&w, item);
+    if (item->fallback != NULL) walk_node(&w, item->fallback);
     walk_stmts(&w, item->body);
     walk_nets(&w, item->net);
 }

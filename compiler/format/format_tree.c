@@ -901,6 +901,14 @@ static void parse_plain_item(struct tree *t, struct format_statement *s)
     add_part(t, s, PART_RUN, s->first);
 }
 
+/* Of a builtin kernel. */
+static void parse_fallback(struct tree *t)
+{
+    pass_token(t); /* else */
+    pass_token(t); /* its name */
+    if (current_kind(t) == '<') parse_type_arguments(t, 1);
+}
+
 static struct format_statement *parse_item(struct tree *t)
 {
     struct format_statement *s = new_statement(t);
@@ -922,6 +930,7 @@ static struct format_statement *parse_item(struct tree *t)
             pass_token(t);
         pass_token(t);
         parse_signature(t);
+        if (current_kind(t) == TOKEN_ELSE) parse_fallback(t);
         if (current_kind(t) != '{') end_statement(t);
         add_part(t, s, PART_RUN, s->first);
         if (current_kind(t) == '{') parse_block(t, s, parse_body_statement);

@@ -22,6 +22,7 @@
 #include "compiler/ir/type.h"
 #include "compiler/support/source.h"
 #include "base/vec.h"
+#include "lang/devdesc.h"
 
 /* ---- variables ---- */
 
@@ -534,6 +535,12 @@ struct foreign {
     const char *signature;
 };
 
+/* The unit of the device that executes a kernel. */
+struct kernel_unit {
+    enum devdesc_unit_kind kind;
+    uint64_t cycles; /* of a firing */
+};
+
 struct interval;
 
 /* A specialised kernel.  Sema makes it; each analysis fills the members that name it, so the later passes
@@ -568,6 +575,8 @@ struct kernel {
     bool items_leave;
     bool stops;                    /* the body has `stop` */
     const struct foreign *foreign; /* an extern kernel: its sections are KS_FOREIGN; else NULL */
+    /* A fixed-function unit executes it in the device's time; the body says what it computes.  Else NULL. */
+    const struct kernel_unit *unit;
     /* Made of several kernels by compiler/optimize: what bodies/range_check and bodies/amplify fill has been
      * carried over from these; cost_cycles is their sum. */
     bool composed;

@@ -393,6 +393,15 @@ static void visit_checks(struct names *names, const struct ast_check *first)
     }
 }
 
+/* The fallback of a builtin kernel is used, also where the kernel itself has no body to look at. */
+static void visit_fallback(struct names *names, const struct ast_node *fallback, bool quiet)
+{
+    bool before = names->quiet;
+    names->quiet = quiet;
+    visit_chain(names, fallback);
+    names->quiet = before;
+}
+
 /* A kernel without a body has ports and arguments for others to use. */
 static void visit_item(struct names *names, const struct ast_item *item)
 {
@@ -413,6 +422,7 @@ static void visit_item(struct names *names, const struct ast_item *item)
                     item->kind == AST_ITEM_KERNEL && item->kernel_kind != AST_KERNEL_CHILD);
     visit_stmts(names, item->body);
     read_nets(names, item->net);
+    visit_fallback(names, item->fallback, quiet);
     visit_chain(names, item->subject);
     visit_checks(names, item->checks);
     leave_scope(names, first);

@@ -64,6 +64,8 @@ static uint32_t node_flags(const struct graph_node *node)
     if (node->kernel->stops) flags |= CONTAINER_NODE_STOPS;
     if (kernel_launches_any(&node->kernel->launches)) flags |= CONTAINER_NODE_LAUNCHES;
     if (node->warp.counted) flags |= CONTAINER_NODE_COUNTED;
+    if (node->kernel->unit != NULL)
+        flags |= (1 + (uint32_t)node->kernel->unit->kind) * CONTAINER_NODE_UNIT_ONE;
     return flags;
 }
 

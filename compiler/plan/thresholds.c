@@ -28,6 +28,7 @@ uint64_t plan_firings_of_lanes(const struct placement *at, uint32_t node)
     const uint32_t *group = kernel->group;
     if (target_of(at->device)->loops_fill_lanes && kernel->regular)
         return 1; /* its loops fill them */
+    if (kernel->unit != NULL) return 1;
     uint64_t items = max64((uint64_t)group[0] * group[1] * group[2], 1);
     return (at->device->lanes + items - 1) / items;
 }
@@ -165,6 +166,8 @@ static void set_threshold(const struct placement *at, struct plan_stage *stage)
     if (at->graph->nodes.items[stage->node].stateful) {
         stage->threshold = 1;
         stage->threshold_reason = "it has state: its firings do not overlap";
+    } else if (at->graph->nodes.items[stage->node].kernel->unit != NULL) {
+        stage->threshold_reason = "a unit takes one firing at a time";
     } else if (admission.firings >= lanes) {
         stage->threshold_reason = lanes < at->device->lanes ? "as many groups as fill the lanes"
                                                             : "one firing for each lane";

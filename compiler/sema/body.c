@@ -378,14 +378,6 @@ static void declare_arguments(struct body *b, const struct ast_signature *signat
     kernel->arguments_bytes = align_up(kernel->arguments_bytes, 8);
 }
 
-static bool check_kernel_kind(struct body *b, const struct ast_item *item)
-{
-    if (item->kernel_kind != AST_KERNEL_BUILTIN) return true;
-    body_unsupported(b, item->signature.name.span, "builtin kernels ('%s') are",
-                     item->signature.name.text);
-    return false;
-}
-
 /* ---- kernels: bodies ---- */
 
 static struct ks *init_block(struct body *b)
@@ -447,12 +439,13 @@ static struct kernel *build_kernel(struct sema *sema, const struct ast_item *ite
     kernel->title = sema_title(b.arena, kernel->name, params, count);
     b.kernel = &shared;
     if (count) b.title = kernel->title;
-    if (!check_kernel_kind(&b, item)) return NULL;
     kernel->is_child = item->kernel_kind == AST_KERNEL_CHILD;
     sema->bodies->signature_of = item;
     declare_parameters(&b, &item->signature, params, count);
     if (item->kernel_kind == AST_KERNEL_EXTERN)
         body_foreign_attributes(&b, item);
+    else if (item->kernel_kind == AST_KERNEL_BUILTIN)
+        body_unit_attributes(&b, item);
     else
         body_signature_attributes(&b, &item->signature);
     body_ports(&b, &item->signature);
@@ -461,7 +454,15 @@ static struct kernel *build_kernel(struct sema *sema, const struct ast_item *ite
     entry->building = b.failed ? NULL : kernel;
     if (item->body) kernel_body(&b, item);
     if (item->kernel_kind == AST_KERNEL_EXTERN) body_foreign(&b, item);
+    if (item->kernel_kind == AST_KERNEL_BUILTIN) return body_unit(&b);
     return b.failed || !kernel->body ? NULL : kernel;
+}
+
+struct kernel *sema_own_kernel(struct sema *sema, const struct ast_item *item,
+                               struct compile_argument *params, size_t count)
+{
+    struct kernel_entry entry = {.item = item, .params = params, .param_count = count};
+    return build_kernel(sema, item, &entry);
 }
 
 static bool same_params(const struct kernel_entry *entry, const struct compile_argument *params,
@@ -492,7 +493,7 @@ struct kernel *sema_kernel(struct sema *sema, const struct ast_item *item,
     entry->kernel = build_kernel(sema, item, entry);
     entry->building = NULL;
     sema->bodies->building--;
-    if (!entry->kernel) return NULL;
+    if (!entry->kernel || !entry->kernel->body) return entry->kernel;
     entry->kernel->id = (uint32_t)sema->kernels.count;
     vec_push(arena, &sema->kernels, entry->kernel);
     return entry->kernel;

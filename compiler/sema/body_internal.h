@@ -16,6 +16,7 @@
  *   body_stmt.c     statements and declarations
  *   body_group.c    work-items: group, item, barrier, local
  *   body_foreign.c  extern kernels: their attributes, their signature
+ *   body_unit.c     builtin kernels: the units of devices
  *   body_launch.c   child kernels: launch, events, done
  *   body_flow.c     whether a body can reach its end
  *
@@ -364,6 +365,12 @@ bool body_check_child_section(struct body *b, struct span span, const char *what
 /* After the body: checks the parts of a kernel in a tree of launches, and derives orders that are
  * not written. */
 void body_settle_launches(struct body *b);
+
+/* ---- body_unit.c ---- */
+
+void body_unit_attributes(struct body *b, const struct ast_item *item);
+/* The builtin kernel, once its ports are known; without a body if the device does not have its unit.  NULL after an error. */
+struct kernel *body_unit(struct body *b);
 
 /* ---- body_foreign.c ---- */
 

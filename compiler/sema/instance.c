@@ -219,6 +219,11 @@ static bool pipeline_callee(struct elaboration *el, const struct ast_item *item,
     return inner_callee(el, item, scope, callee);
 }
 
+struct parameters { /* the values of compile-time parameters */
+    const struct compile_argument *values;
+    size_t count;
+};
+
 /* Reports an instance of a child kernel: children are only launched, and nothing in a pipeline
  * would fire them. */
 static bool may_instantiate(struct elaboration *el, const struct ast_node *node,
@@ -235,30 +240,120 @@ static bool may_instantiate(struct elaboration *el, const struct ast_node *node,
     return false;
 }
 
-/* The callee of `node`, specialised by its `<...>` and by the buffers that are bound to it. */
-static bool specialise_callee(struct elaboration *el, struct scope *scope,
-                              const struct ast_node *node, const struct bound_ports *bound,
+/* The callee of `node`, which names `symbol`, specialised by its `<...>` and by the buffers that are bound to it.
+ * *params gets its compile-time parameters. */
+static bool specialise_symbol(struct elaboration *el, struct scope *scope,
+                              const struct ast_node *node, const struct symbol *symbol,
+                              const struct bound_ports *bound, struct parameters *params,
                               struct callee *callee)
 {
-    size_t count;
-    const struct symbol *symbol = find_callee(el, scope, node->name);
-    if (symbol == NULL) return false;
     if (!may_instantiate(el, node, symbol)) return false;
     const struct ast_item *item = symbol->item;
-    const struct compile_argument *params =
-        elaborate_parameters(el, scope, node, &item->signature, bound, &count);
-    if (params == NULL) return false;
+    params->values = elaborate_parameters(el, scope, node, &item->signature, bound, &params->count);
+    if (params->values == NULL) return false;
     size_t kept = diag_kept_count(el->cx->diags);
-    bool done = symbol->kind == SYMBOL_KERNEL ? kernel_callee(el, item, params, count, callee)
-                                              : pipeline_callee(el, item, params, count, callee);
+    bool done = symbol->kind == SYMBOL_KERNEL
+                    ? kernel_callee(el, item, params->values, params->count, callee)
+                    : pipeline_callee(el, item, params->values, params->count, callee);
     if (done && (callee->kernel == NULL || callee->kernel->use != NULL)) return true;
     const struct kernel_use *use = elaborate_use(
-        el, node, item, sema_title(el->cx->arena, item->signature.name.text, params, count));
+        el, node, item,
+        sema_title(el->cx->arena, item->signature.name.text, params->values, params->count));
     if (done)
         callee->kernel->use = use;
     else
         elaborate_trace(el, use, kept);
     return done;
+}
+
+/* ---- builtin kernels that the device does not have ---- */
+
+static void report_no_unit(struct elaboration *el, const struct ast_node *node,
+                           const struct ast_item *item, const struct kernel *kernel)
+{
+    const char *unit = devdesc_unit_name(kernel->unit->kind);
+    struct diag *d = diag_report(el->cx->diags, RULE_BUILTIN_KERNEL, node->name.span,
+                                 "device '%s' has no unit '%s' for '%s', which has no fallback",
+                                 compile_device(el->cx)->name, unit, kernel->name);
+    diag_label(d, item->signature.name.span, "declared here");
+    diag_help(d,
+              "name a kernel or a pipeline that does the same: 'else NAME' before the ';' of its "
+              "declaration");
+}
+
+static bool same_type_and_arity(const struct kernel_port *a, const struct kernel_port *b)
+{
+    return a->type == b->type && a->arity == b->arity && a->is_array == b->is_array;
+}
+
+/* The rates of a pipeline follow from its inside, and those of an out-port perhaps from its body. */
+static bool is_like(const struct callee *fallback, const struct kernel *kernel)
+{
+    if (fallback->in_count != 1 || fallback->out_count != 1 || fallback->argument_count > 0)
+        return false;
+    const struct kernel_port *in = &fallback->in[0], *out = &fallback->out[0];
+    if (!same_type_and_arity(in, &kernel->in[0]) || !same_type_and_arity(out, &kernel->out[0]))
+        return false;
+    if (fallback->kernel == NULL) return true;
+    bool in_fits =
+        in->pop == kernel->in[0].pop && in->peek == kernel->in[0].peek && in->window_width == 0;
+    bool out_fits =
+        !out->rate_declared || (out->push == kernel->out[0].push && out->push_least == out->push);
+    return in_fits && out_fits;
+}
+
+static bool check_fallback(struct elaboration *el, const struct ast_node *fallback,
+                           const struct kernel *kernel, const struct callee *callee)
+{
+    if (is_like(callee, kernel)) return true;
+    struct diag *d =
+        diag_report(el->cx->diags, RULE_BUILTIN_KERNEL, fallback->name.span,
+                    "'%s' cannot stand for '%s': their ports differ", callee->title, kernel->name);
+    diag_label(d, callee->span, "declared here");
+    diag_label(d, kernel->span, "this is to be replaced");
+    diag_help(d, "give both one in-port and one out-port with the same types and rates, and no "
+                 "run-time arguments");
+    return false;
+}
+
+/* Replaces the callee, a kernel without a body, by what its declaration names after `else`. */
+static bool fallback_callee(struct elaboration *el, const struct ast_node *node,
+                            const struct ast_item *item, const struct bound_ports *bound,
+                            const struct parameters *params, struct callee *callee)
+{
+    const struct kernel *kernel = callee->kernel;
+    const struct ast_node *fallback = item->fallback;
+    if (fallback == NULL) {
+        report_no_unit(el, node, item, kernel);
+        return false;
+    }
+    struct scope *scope = scope_create(el->cx, sema_scope_at(el->sema, item->span));
+    if (!sema_declare_parameters(el->sema, scope, &item->signature, params->values, params->count))
+        return false;
+    const struct symbol *symbol = find_callee(el, scope, fallback->name);
+    if (symbol == NULL) return false;
+    if (symbol->kind == SYMBOL_KERNEL && symbol->item->kernel_kind == AST_KERNEL_BUILTIN) {
+        struct diag *d = diag_report(el->cx->diags, RULE_BUILTIN_KERNEL, fallback->name.span,
+                                     "'%s' is a builtin kernel, too", fallback->name.text);
+        diag_help(d, "name a kernel with a body, or a pipeline");
+        return false;
+    }
+    struct parameters own;
+    *callee = (struct callee){0};
+    return specialise_symbol(el, scope, fallback, symbol, bound, &own, callee) &&
+           check_fallback(el, fallback, kernel, callee);
+}
+
+static bool specialise_callee(struct elaboration *el, struct scope *scope,
+                              const struct ast_node *node, const struct bound_ports *bound,
+                              struct callee *callee)
+{
+    struct parameters params;
+    const struct symbol *symbol = find_callee(el, scope, node->name);
+    if (symbol == NULL || !specialise_symbol(el, scope, node, symbol, bound, &params, callee))
+        return false;
+    if (callee->kernel == NULL || callee->kernel->body != NULL) return true;
+    return fallback_callee(el, node, symbol->item, bound, &params, callee);
 }
 
 /* ---- the text of an instance, for helps ---- */

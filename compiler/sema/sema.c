@@ -102,6 +102,12 @@ static void note_used(struct chooser *chooser, const struct ast_net *net)
     }
 }
 
+static void note_fallback(struct chooser *chooser, const struct ast_item *item)
+{
+    if (item->fallback != NULL)
+        vec_push(chooser->sema->cx->arena, &chooser->used, item->fallback->name.text);
+}
+
 static bool is_refused(const struct chooser *chooser, const char *name)
 {
     for (size_t i = 0; i < chooser->refused.count; i++)
@@ -456,6 +462,7 @@ static void note_items(struct chooser *chooser, const struct ast_program *progra
             if (chooser->kernel == NULL && is_simple_kernel(item) &&
                 !is_library_source(cx, file->source))
                 chooser->kernel = item;
+            note_fallback(chooser, item);
             if (item->kind != AST_ITEM_PIPELINE) continue;
             if (!is_library_source(cx, file->source))
                 vec_push(cx->arena, &chooser->pipelines, item);

@@ -110,9 +110,12 @@ const char *sema_title(struct arena *arena, const char *name, const struct compi
                        size_t count);
 /* The kernel specialised to the values of its compile-time parameters (`count` is checked by the
  * caller against the signature).  The same values give the same kernel.  NULL after an error in it,
- * reported once. */
+ * reported once.  Of a builtin kernel that the device does not have, the ports only: it has no body. */
 struct kernel *sema_kernel(struct sema *sema, const struct ast_item *item,
                            const struct compile_argument *params, size_t count);
+/* The same, each time a new kernel, which is not in sema->kernels. */
+struct kernel *sema_own_kernel(struct sema *sema, const struct ast_item *item,
+                               struct compile_argument *params, size_t count);
 /* The type of a SYMBOL_STRUCT; NULL after an error, reported once. */
 const struct type *sema_struct(struct sema *sema, struct symbol *symbol);
 /* Checks a function that nothing uses. */

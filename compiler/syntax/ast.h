@@ -358,6 +358,7 @@ struct ast_item {
     struct ast_net *net;      /* AST_NET_BLOCK */
     struct ast_node *subject; /* test NAME of SUBJECT<...>(...): the arguments are its `inputs` */
     struct ast_check *checks;
+    struct ast_node *fallback; /* builtin kernel .. else NAME<...>; or NULL */
     const char *documentation; /* the `///` comment lines before it, or NULL */
 };
 

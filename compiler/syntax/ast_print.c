@@ -382,6 +382,10 @@ static void print_item_name(FILE *to, int level, const char *word, const struct 
         fputs(" of ", to);
         print_ast_node(to, item->subject);
     }
+    if (item->fallback != NULL) {
+        fputs(" else ", to);
+        print_ast_node(to, item->fallback);
+    }
     fputc('\n', to);
 }
 

@@ -165,6 +165,9 @@ item: "import" STRING[path] ';'                     { $$ = ast_import(ps, @$, $p
                                                       $$ = ast_kernel(ps, @$, AST_KERNEL_EXTERN, $signature, NULL);
                                                       $$->is_pure = true; }
     | "builtin" "kernel" signature ';'              { $$ = ast_kernel(ps, @$, AST_KERNEL_BUILTIN, $signature, NULL); }
+    | "builtin" "kernel" signature "else" element_ref ';'
+                                                    { $$ = ast_kernel(ps, @$, AST_KERNEL_BUILTIN, $signature, NULL);
+                                                      $$->fallback = $element_ref; }
     | "pipeline" signature net_block                { $$ = ast_item(ps, AST_ITEM_PIPELINE, @$, $signature->name);
                                                       $$->signature = *$signature; $$->net = $net_block; }
     | "test" name "of" element_ref '{' checks '}'   { $$ = ast_item(ps, AST_ITEM_TEST, @$, $name);

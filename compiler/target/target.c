@@ -6,6 +6,7 @@
 /* Trials on the device's clock enlarge the batches (compiler/plan/choose_batch.h); these are the smallest. Ten doublings
  * make 32 MiB of 32 KiB, half of what all buffers together are given. */
 static const struct target simulated = {
+    .units = TARGET_UNITS_OF_DEVICE,
     .counts_cycles = true,
     .cycles_per_time = 1,
     .batch = {.port_bytes = 32 * KIB,
@@ -30,6 +31,7 @@ static const struct target simulated = {
  * microseconds, which is hardly worth cutting, and only a few rows of the buffer are in the first-level
  * cache anyway. */
 static const struct target host = {
+    .units = TARGET_UNITS_IN_SOFTWARE,
     .counts_cycles = false,
     .cycles_per_time = 4,
     .makes_strands = true,

@@ -17,7 +17,16 @@
 struct code_generator; /* codegen/common/code_generator.h */
 extern const struct code_generator code_generator_x86, code_generator_ptx;
 
+/* The executor of builtin kernels. */
+enum target_units {
+    TARGET_UNITS_NONE,
+    TARGET_UNITS_OF_DEVICE,  /* fixed-function units that the description names */
+    TARGET_UNITS_IN_SOFTWARE /* the kernels of std/units.pipe */
+};
+
 struct target {
+    enum target_units units;
+
     /* ---- costs ---- */
     bool counts_cycles; /* time is a model: kernels count the cycles that depend on data */
     uint32_t

@@ -2,6 +2,7 @@
 #include "runtime/load/reader.h"
 
 #include "base/arithmetic.h"
+#include "lang/devdesc.h"
 #include "lang/dispatch.h"
 #include "base/file_open.h"
 #include "lang/index_format.h"
@@ -378,7 +379,8 @@ static enum prt_status check_nodes(struct reading *reading)
     const struct prt_container *c = reading->container;
     const uint32_t flags = CONTAINER_NODE_STATEFUL | CONTAINER_NODE_INIT | CONTAINER_NODE_FINISH |
                            CONTAINER_NODE_INDEXED | CONTAINER_NODE_STOPS | CONTAINER_NODE_COUNTED |
-                           CONTAINER_NODE_LAUNCHES | CONTAINER_NODE_FAULTS | CONTAINER_NODE_FUSED;
+                           CONTAINER_NODE_LAUNCHES | CONTAINER_NODE_FAULTS | CONTAINER_NODE_FUSED |
+                           CONTAINER_NODE_UNIT_MASK;
     for (uint32_t i = 0; i < c->node_count; i++) {
         const struct container_node *n = &c->nodes[i];
         CHECK(is_string(c, n->name) && is_string(c, n->kernel_title), NODES, i,
@@ -386,6 +388,8 @@ static enum prt_status check_nodes(struct reading *reading)
         CHECK(n->source < c->source_count || n->source == CONTAINER_NONE, NODES, i,
               "an unknown source file");
         CHECK((n->flags & ~flags) == 0, NODES, i, "unknown flags");
+        CHECK((n->flags & CONTAINER_NODE_UNIT_MASK) / CONTAINER_NODE_UNIT_ONE <= DEVDESC_UNITS,
+              NODES, i, "an unknown unit");
         CHECK(n->importance <= 255, NODES, i, "importance above 255");
         CHECK(n->phases >= 1, NODES, i, "no phase");
         CHECK(is_index_range(n->first_input, n->input_count, c->input_count), NODES, i,

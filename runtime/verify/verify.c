@@ -154,6 +154,9 @@ static enum prt_status verify_warps(const struct prt_container *c, uint32_t inde
     CHECK(!(node->flags & CONTAINER_NODE_STATEFUL) || node->warp_firings == 1, NODES, index,
           "'%s' has state, and %" PRIu32 " firings in a warp", prt_verify_text(c, node->name),
           node->warp_firings);
+    CHECK((node->flags & CONTAINER_NODE_UNIT_MASK) == 0 || node->warp_firings == 1, NODES, index,
+          "'%s' is executed by a unit, and has %" PRIu32 " firings in a warp",
+          prt_verify_text(c, node->name), node->warp_firings);
     return PRT_OK;
 }
 

@@ -61,7 +61,9 @@ make_extern_files() {
     seq "$1" | sed 's/.*/"&.o",/' | tr '\n' ' '
     printf '};\n%s\n' "$M"
 }
+make_unit_bytes() { printf 'builtin kernel k(in u8 x pop %s, out u32 y) from "hash";\npipeline main(in u8 x, out u32 y) { x -> k -> y; }\n' "$1"; }
 edge fields 4096 too-large
+edge unit_bytes $((1 << 20)) too-large --device cpu
 edge extern_files 64 too-large
 edge struct_bytes $((1 << 30)) too-large --device cpu
 edge state_bytes $((1 << 30)) too-large --device cpu

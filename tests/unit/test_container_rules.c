@@ -282,6 +282,10 @@ static void nodes_do_something(void **unused)
     REFUSED(PRT_E_VERIFY, idle, "'idle' has no ends", (void)m);
     REFUSED(PRT_E_VERIFY, small, "'a' has state, and 2 firings in a warp",
             (m->nodes[0].flags = CONTAINER_NODE_STATEFUL, m->nodes[0].warp_firings = 2));
+    REFUSED(PRT_E_VERIFY, small, "'a' is executed by a unit, and has 2 firings in a warp",
+            (m->nodes[0].flags = CONTAINER_NODE_UNIT_ONE, m->nodes[0].warp_firings = 2));
+    REFUSED(PRT_E_FORMAT, small, "an unknown unit",
+            m->nodes[0].flags = (DEVDESC_UNITS + 1) * CONTAINER_NODE_UNIT_ONE);
 }
 
 /* `count` stages one after the other. */

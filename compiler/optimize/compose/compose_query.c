@@ -164,6 +164,7 @@ const char *compose_refuses(const struct compile *cx, const struct graph *graph,
     struct span where = {0};
     struct fault_search search = {kernel, cx->options.bounds_checks, &visited, &what, &where};
     if (kernel->foreign != NULL) return "is foreign code ('extern kernel')";
+    if (kernel->unit != NULL) return "is executed by a unit of the device";
     if (kernel->grouped) return "has work-items ('group'), so a firing is a work-group of its own";
     if (kernel_launches_any(&kernel->launches)) return "launches kernels";
     if (kernel->finish != NULL && kernel->composed) return "has a 'finish'";

@@ -113,6 +113,7 @@ static bool is_plain_packet(const struct type *type)
 static const char *refuse_kernel(const struct kernel *kernel)
 {
     if (kernel->foreign != NULL) return "is foreign code";
+    if (kernel->unit != NULL) return "is executed by a unit of the device";
     if (kernel->phases > 1) return "has phases";
     if (kernel->stops) return "ends the stream itself";
     if (kernel->finish != NULL) return "has 'finish'";
