@@ -228,7 +228,8 @@ static bool loses_layout(const struct compile *cx, const struct plan *apart,
 /* The clock of the device decides whether neighbours become one stage: both pipelines get a plan. */
 static void choose_fusion(struct passes *p)
 {
-    struct planned apart = plan_aside(p, p->apart), fused = plan_aside(p, p->graph), *taken = &apart;
+    struct planned apart = plan_aside(p, p->apart), fused = plan_aside(p, p->graph),
+                   *taken = &apart;
     struct full_run_contest contest = {.made_is_better = diag_failed(apart.reports)};
     const char *reason = "the fused pipeline cannot be planned";
     if (loses_layout(p->cx, apart.plan, fused.plan)) {

@@ -106,7 +106,7 @@ static uint32_t try_layouts(struct choice *choice)
 
 /* ---- longer trials ---- */
 
-static struct planned_graph planned(const struct placement *at)
+static struct planned_graph graph_with_plan(const struct placement *at)
 {
     return (struct planned_graph){at->graph, at->plan};
 }
@@ -114,7 +114,7 @@ static struct planned_graph planned(const struct placement *at)
 /* A trial that sees buffers full, or that of so few iterations that it has none. */
 static uint64_t longer_iterations(const struct choice *choice)
 {
-    return full_run_iterations(planned(choice->at), choice->size.iterations);
+    return full_run_iterations(graph_with_plan(choice->at), choice->size.iterations);
 }
 
 /* The fastest one but for `best`; GRAPH_NONE: there is none whose trial finished. */
@@ -468,7 +468,7 @@ static struct full_runs run_full_plan(struct choice *choice, uint32_t best)
     settle_plan(choice, best);
     struct full_runs runs =
         full_runs_of(max64(plan_iterations_for(at->plan), longer_iterations(choice)));
-    full_runs_play(planned(at), &runs, NULL);
+    full_runs_play(graph_with_plan(at), &runs, NULL);
     return runs;
 }
 
@@ -486,7 +486,7 @@ static void choose_fast_depths(struct choice *choice, uint32_t best)
         chosen->cycles = chosen->trial.steady_cycles;
         settle_plan(choice, best);
         more =
-            !full_runs_keep_speed(planned(at), &runs) && plan_restore_depths(at, &depths);
+            !full_runs_keep_speed(graph_with_plan(at), &runs) && plan_restore_depths(at, &depths);
     }
     depths.found.size = choice->size;
     depths.found.trial = chosen->trial;
@@ -509,8 +509,8 @@ enum { FINALISTS = 4, CLOSE_ONE_IN = 4 };
 
 struct finals {
     struct full_runs best_runs;
-    struct choice *league; /* of the best, */
-    uint32_t best;         /* its layout, */
+    struct choice *league;   /* of the best, */
+    uint32_t best;           /* its layout, */
     const char *unscheduled; /* and why it has no static schedule; NULL: trials decide */
     uint32_t played;
 };
@@ -518,7 +518,8 @@ struct finals {
 /* The best of the layouts that have not been taken, if it is slower than `first` by at most a quarter; GRAPH_NONE. */
 static uint32_t next_finalist(const struct choice *choice, const uint32_t *taken, uint32_t count)
 {
-    uint64_t first = choice->items[taken[0]].cycles, most = add_clamped(first, first / CLOSE_ONE_IN);
+    uint64_t first = choice->items[taken[0]].cycles,
+             most = add_clamped(first, first / CLOSE_ONE_IN);
     uint32_t next = GRAPH_NONE;
     for (uint32_t i = 0; i < choice->count && first < UINT64_MAX; i++) {
         bool is_taken = choice->items[i].cycles > most;
@@ -536,7 +537,7 @@ static bool wins_final(struct finals *finals, const struct placement *at, struct
 {
     bool is_first = finals->played++ == 0;
     *runs = full_runs_of(finals->best_runs.iterations[FULL_RUNS - 1]);
-    full_runs_play(planned(at), runs, is_first ? NULL : &finals->best_runs);
+    full_runs_play(graph_with_plan(at), runs, is_first ? NULL : &finals->best_runs);
     return is_first || full_runs_are_better(runs, &finals->best_runs);
 }
 
@@ -563,8 +564,8 @@ static void play_final(struct choice *league, struct finals *finals, uint32_t la
         !trial_is_faster(guarded.cycles[FULL_RUNS - 1], runs.cycles[FULL_RUNS - 1]))
         return;
     if (runs.cycles[FULL_RUNS - 1] < UINT64_MAX)
-        without = full_runs_text(at->cx->arena, &guarded, "without a static schedule", &runs,
-                                 "with it");
+        without =
+            full_runs_text(at->cx->arena, &guarded, "without a static schedule", &runs, "with it");
     take_lead(finals, league, layout, &guarded, without);
 }
 
@@ -595,8 +596,7 @@ static uint32_t choose_by_runs(struct choice *choice, uint32_t best, struct choi
     if (at->plan->stage_count > STAGES_TRIED || at->plan->debug_mode) return best;
     uint64_t iterations = final_iterations(choice, best);
     if (other != NULL) iterations = max64(iterations, final_iterations(other, best_other));
-    struct finals finals = {
-        .best_runs = full_runs_of(iterations), .league = choice, .best = best};
+    struct finals finals = {.best_runs = full_runs_of(iterations), .league = choice, .best = best};
     play_league(choice, &finals, best);
     if (other != NULL) play_league(other, &finals, best_other);
     bool is_other = finals.league != choice || finals.best != best;

@@ -97,7 +97,7 @@ bool full_runs_are_better(const struct full_runs *runs, const struct full_runs *
     return losses_against(runs, than) * 101 < losses_against(than, runs) * 100;
 }
 
-/* The run that tells most for `better`: the long one where that is faster. */
+/* The run that shows most for `better`: the long one where that is faster. */
 static int telling_run(const struct full_runs *better, const struct full_runs *than)
 {
     int telling = LONG_RUN;
@@ -137,7 +137,7 @@ static uint128 packets_taken(struct planned_graph of, uint32_t in_port)
     return most;
 }
 
-/* What an iteration takes of a stream of `of` that has such a name: packets of an in-port, firings of a source; 0: there is
+/* Packets that an iteration takes from the in-port of `of` that has such a name, or firings of such a source; 0: there is
  * none. */
 static uint128 stream_taken(struct planned_graph of, const char *name, bool is_source)
 {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # What pipec chooses without options is nearly the best of all layouts and policies, in whole runs (choices.py).  `make check` looks at
-# three drawn programs, for which trials alone chose a plan that was slower by 10 to 400 %; `make check-long` at the examples,
+# three drawn programs, for which trials of layouts chose a plan that was slower by 10 to 400 %; `make check-long` at the examples,
 # the tests' programs and GRAPHS drawn ones (default 150), and prints the distribution for docs/performance.md.
 set -u
 cd "$TMP" || exit 1
