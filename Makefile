@@ -7,8 +7,8 @@
 
 VERSION   := 0.1.0
 SOVERSION := 0
-# For --version=json; empty where the sources are no repository. Only pipec itself is compiled again when it changes.
-COMMIT    ?= $(if $(wildcard .git),$(shell git rev-parse --short=12 HEAD 2>/dev/null))
+# For --version=json, from the repository, or from the file in a source archive; else empty. Only one file of pipec and of piperun is compiled again when it changes.
+COMMIT    ?= $(if $(wildcard .git),$(shell git rev-parse --short=12 HEAD 2>/dev/null),$(shell cat .commit 2>/dev/null))
 
 VARIANT ?= release
 BUILD   ?= build
@@ -136,7 +136,7 @@ GENERATED_C := -Wno-conversion -Wno-sign-conversion -Wno-sign-compare -Wno-unuse
 
 # Libraries.  pkg-config is asked once, and only when something is compiled or linked.
 SHARED_PKGS  := libxxhash
-COMPILER_PKGS := jansson expat
+COMPILER_PKGS := jansson expat zlib
 RUNTIME_PKGS := hwloc $(SHARED_PKGS)
 TOOL_PKGS    := libpng zlib jansson
 LOADED_PKGS  := sndfile # piperun loads it when a file needs it; only tests link it
@@ -157,6 +157,8 @@ COMPILER_LIBS = $(shared_pkgs) $(compiler_pkgs) $(LLVM_LIBS) -lm -ldl
 LLVM_SONAME  := $(shell readelf -d $(shell $(LLVM_CONFIG) --libdir)/lib$(patsubst -l%,%,$(filter -lLLVM%,$(LLVM_LIBS))).so 2>/dev/null \
                   | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
 LLVM_STUBS   := $(if $(and $(LLVM_SONAME),$(filter x86_64%,$(shell $(CC) -dumpmachine))),$(L)/gen/llvm_stubs.o)
+# The part of LLVM that pipec loads instead of libLLVM if it lies beside pipec (scripts/llvm_part.sh).
+LLVM_PART    := $(if $(and $(LLVM_STUBS),$(wildcard $(shell $(LLVM_CONFIG) --libdir)/libLLVMCore.a)),libpipec-$(LLVM_SONAME))
 PIPEC_LIBS    = $(shared_pkgs) $(compiler_pkgs) $(if $(LLVM_STUBS),,$(LLVM_LIBS)) -lm -ldl
 
 # ---- Sources, by wildcard ------------------------------------------------------------------------
@@ -176,6 +178,7 @@ RULE_FILES   := $(sort $(wildcard compiler/rules/*.md))
 EDITOR_FILES := $(sort $(wildcard editors/*/*.* editors/*/*/*.*))
 TOPIC_FILES  := $(sort $(wildcard compiler/topics/*.txt))
 START_FILES  := $(sort $(wildcard compiler/starts/*.pipe))
+PAGE_FILES   := $(sort $(wildcard compiler/page/*.*))
 TEST_SRC     := $(sort $(wildcard tests/unit/test_*.c tests/conform/test_*.c tests/reference/test_*.c))
 HELPER_SRC   := $(filter-out $(TEST_SRC),$(sort $(wildcard tests/unit/*.c tests/conform/*.c tests/reference/*.c) \
                   tests/fuzz/drawn_device.c tests/fuzz/stamped.c))
@@ -191,7 +194,8 @@ MODEL_OBJ    := $(MODEL_SRC:%.c=$(B)/obj/%.o)
 RUNTIME_OBJ  := $(RUNTIME_SRC:%.c=$(B)/obj/%.o) $(B)/obj/gen/embedded_resident.o
 COMPILER_OBJ := $(COMPILER_SRC:%.c=$(L)/%.o) $(GEN_C:$(B)/gen/%.c=$(L)/gen/%.o) \
                 $(B)/obj/gen/embedded_std.o $(B)/obj/gen/embedded_rules.o \
-                $(B)/obj/gen/embedded_topics.o $(B)/obj/gen/embedded_starts.o
+                $(B)/obj/gen/embedded_topics.o $(B)/obj/gen/embedded_starts.o \
+                $(B)/obj/gen/embedded_page.o
 TESTS        := $(patsubst %.c,$(B)/tests/%,$(notdir $(TEST_SRC)))
 REPLAYS      := $(if $(wildcard tests/fuzz/replay.c),$(FUZZ_SRC:tests/fuzz/%.c=$(B)/tests/replay_%))
 TEST_OBJ     := $(patsubst %.c,$(B)/obj/%.o,$(TEST_SRC) $(HELPER_SRC) $(FUZZ_SRC) \
@@ -248,8 +252,9 @@ $(B)/obj/gen/%.o: $(B)/gen/%.c $(B)/flags
 	$(call compile)
 $(L)/compiler/%.o: compiler/%.c $(B)/flags $(L)/flags | $(GEN_H)
 	$(need_llvm)$(call compile,$(COMPILER_CPP))
-$(L)/compiler/commands/pipec.o: private all_cpp += -DPIPEC_COMMIT='"$(COMMIT)"'
-$(L)/compiler/commands/pipec.o: $(B)/commit
+names_commit := $(L)/compiler/commands/pipec.o $(B)/obj/tools/piperun/run_version.o
+$(names_commit): private all_cpp += -DPIPEC_COMMIT='"$(COMMIT)"'
+$(names_commit): $(B)/commit
 $(L)/gen/%.o: $(B)/gen/%.c $(B)/flags $(L)/flags | $(GEN_H)
 	$(need_llvm)$(call compile,$(COMPILER_CPP),$(GENERATED_C))
 
@@ -279,6 +284,10 @@ $(B)/gen/embedded_starts.c: scripts/embed.sh $(START_FILES) $(B)/sources
 	@mkdir -p $(@D)
 	$(Q)scripts/embed.sh embedded_start_files \
 	    $(foreach f,$(START_FILES),$(basename $(notdir $(f)))=$(f)) > $@
+$(B)/gen/embedded_page.c: scripts/embed.sh $(PAGE_FILES) $(B)/sources
+	@mkdir -p $(@D)
+	$(Q)scripts/embed.sh embedded_page_files \
+	    $(foreach f,$(PAGE_FILES),$(notdir $(f))=$(f)) > $@
 
 # The resident scheduler for GPUs: the core and its kernel, without all that the kernel does not reach.
 RESIDENT_SRC := $(wildcard core/*.c) lang/dispatch_codec.c core/resident/resident.c core/resident/launch_log.c \
@@ -328,15 +337,25 @@ $(B)/libpiperun.a: $(TOOL_IO_OBJ) $(B)/sources
 
 $(L)/libpipec.a: $(COMPILER_OBJ) $(MODEL_OBJ) $(CORE_OBJ) $(B)/sources
 	$(archive)
-$(L)/pipec: $(L)/compiler/commands/pipec.o $(ENTRY_OBJ) $(LLVM_STUBS) $(L)/libpipec.a $(LANG_OBJ) $(BASE_OBJ)
+$(L)/pipec: $(L)/compiler/commands/pipec.o $(ENTRY_OBJ) $(LLVM_STUBS) $(L)/libpipec.a $(LANG_OBJ) $(BASE_OBJ) \
+            $(addprefix $(L)/,$(LLVM_PART))
 	$(call link,-pie $(CET_LINK) $(CET_ENTRY)) $(PIPEC_LIBS)
-$(L)/gen/llvm_stubs.c: scripts/llvm_stubs.sh $(L)/libpipec.a
+# The functions of LLVM that the compiler calls.  The file changes only if they do.
+$(L)/gen/llvm_names.checked: $(L)/libpipec.a
 	@mkdir -p $(@D)
-	$(Q)scripts/llvm_stubs.sh $(LLVM_SONAME) $(L)/libpipec.a > $@
+	$(Q)nm -u $< | sed -n 's/^ *U \(LLVM[A-Za-z0-9_]*\)$$/\1/p' | sort -u > $@
+	$(Q)cmp -s $@ $(@:.checked=) || cp $@ $(@:.checked=)
+$(L)/gen/llvm_names: $(L)/gen/llvm_names.checked ;
+$(L)/gen/llvm_stubs.c: scripts/llvm_stubs.sh $(L)/gen/llvm_names
+	$(Q)scripts/llvm_stubs.sh $(LLVM_SONAME) $(L)/gen/llvm_names > $@
+$(L)/libpipec-$(LLVM_SONAME): scripts/llvm_part.sh $(L)/gen/llvm_names
+	@$(if $(V),,echo "  LINK    $@")
+	$(Q)scripts/llvm_part.sh $(LLVM_CONFIG) $(CC) $(L)/gen/llvm_names $@
 $(L)/gen/llvm_stubs.o: $(L)/gen/llvm_stubs.c $(B)/flags $(L)/flags
 	$(call compile,$(COMPILER_CPP))
 $(B)/pipec: $(L)/pipec $(B)/llvm-major
 	$(Q)cp $< $@.tmp && mv $@.tmp $@
+	$(if $(LLVM_PART),$(Q)ln -f $(L)/$(LLVM_PART) $(B)/$(LLVM_PART))
 
 # The page of the rules, from the table and the pages of compiler/rules.
 $(B)/pipec-rules.7: $(B)/pipec
@@ -423,11 +442,17 @@ $(B)/tests/fault_preload.so: tests/fault/preload.c tests/fault/fault_page.h $(B)
 $(B)/tests/fault_tracer: tests/fault/tracer.c tests/fault/fault_page.h $(B)/flags
 	$(call fault_tool)
 
+# The code by hand that tests/e2e/bench.sh compares with; `said` is why it could not be compiled (tests/bench/build.sh).
+BENCH_PROGRAM := $(if $(filter release debug,$(VARIANT)),$(B)/tests/bench/said)
+$(B)/tests/bench/said: $(wildcard tests/bench/*.[ch]) tests/bench/build.sh runtime/host/pipert.h $(B)/flags | $(B)/libpipert.so
+	$(or $(call say,CC,tests/bench),$(Q)) mkdir -p $(@D) && \
+	    { PEERS=no BENCH_OPTIMISE=-O1 BUILD=$(abspath $(B)) tests/bench/build.sh $(@D) >$@ 2>&1 || echo "exit status $$?" >>$@; }
+
 # Tests that try some points of a sweep, and all of them with EVERY=1.
 SOAKED_FAULTS := tests/e2e/fault_client.sh tests/e2e/fault_surroundings.sh
 
 .PHONY: soak soak-faults verify-rules tests objects check check-math-all check-unit check-san check-built check-long second-pipec golden-update bench cores-bundle cuda-bundle gpu-check gpu-bundle coverage mutation mutation-run damage fuzz fuzz-run fuzz-plants
-tests: $(TESTS) $(REPLAYS) $(DAMAGE) $(FAULT_TOOLS) ## build the unit tests without running them
+tests: $(TESTS) $(REPLAYS) $(DAMAGE) $(FAULT_TOOLS) $(BENCH_PROGRAM) ## build the unit tests without running them
 objects: $(OBJECTS) $(TEST_OBJ) ## compile everything, link nothing
 second-pipec: $(L)/pipec
 
@@ -440,7 +465,7 @@ check: ## install what is missing, build the variant, run every test (4 minutes 
 	@scripts/deps.sh test
 	+@$(submake) check-built
 check-long: ## the long cases as a whole: of these, `make check` does a part (half an hour)
-	@scripts/deps.sh test
+	@scripts/deps.sh long
 	+@$(submake) check-built TESTFLAGS="--long $(TESTFLAGS)"
 check-built: all tests
 	$(if $(LLVM2_CONFIG),+@$(submake) second-pipec LLVM_CONFIG=$(LLVM2_CONFIG))
@@ -504,7 +529,7 @@ fuzz-run: $(B)/pipec $(FUZZ_SRC:tests/fuzz/%.c=$(B)/%)
 
 # ---- Everything else -----------------------------------------------------------------------------
 
-.PHONY: run deps lint format flags install install-strip vsix uninstall dist clean help
+.PHONY: run deps lint format flags install install-strip vsix uninstall dist deb clean help
 run: ## install what is missing, build, run the example
 	@scripts/deps.sh build
 	+@$(submake) all
@@ -570,7 +595,11 @@ $(B)/pipec.vsix: scripts/vsix.py LICENSE $(EDITOR_FILES)
 	$(Q)scripts/vsix.py editors/vscode LICENSE $@
 dist: ## a source archive of the committed tree
 	@mkdir -p $(BUILD)
-	git archive --prefix=pipec-$(VERSION)/ -o $(BUILD)/pipec-$(VERSION).tar.gz HEAD
+	git archive --prefix=pipec-$(VERSION)/ --add-virtual-file=pipec-$(VERSION)/.commit:$(COMMIT) -o $(BUILD)/pipec-$(VERSION).tar.gz HEAD
+deb: ## Debian packages of this tree, in $(BUILD)/deb
+	@scripts/deb.sh $(BUILD)/deb
+print-%: # the value of a variable, for scripts
+	@printf '%s\n' $(call quote,$($*))
 clean: ## remove the build folder
 	rm -rf $(BUILD)
 help: ## this list

@@ -151,3 +151,9 @@ void json_boolean(struct json *json, const char *key, bool value)
     begin_member(json, key);
     fputs(value ? "true" : "false", json->to);
 }
+
+void json_literal(struct json *json, const char *key, const char *value)
+{
+    begin_member(json, key);
+    fputs(value, json->to);
+}

@@ -43,6 +43,8 @@ void json_numbers(struct json *json, const char *key, uint64_t single, const uin
 /* number / 10^`decimals`, as a decimal fraction with that many places; decimals 1 to 9. */
 void json_fraction(struct json *json, const char *key, uint64_t number, unsigned decimals);
 void json_boolean(struct json *json, const char *key, bool value);
+/* A value that is JSON already, on one line. */
+void json_literal(struct json *json, const char *key, const char *value);
 /* The text in quotes, escaped. */
 void json_print_string(FILE *to, const char *text);
 

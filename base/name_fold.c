@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/name_fold.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,4 +66,40 @@ const char *name_fold(struct arena *arena, const char *first, const char *last)
         to = mempcpy(to, last_digits, (size_t)(last - last_digits));
     }
     return folded;
+}
+
+/* Reads "2..5" and moves past it; false: it is not there. */
+static bool read_index_range(const char **text, uint64_t *from, uint64_t *to)
+{
+    const char *at = *text;
+    if (!read_index(&at, from) || strncmp(at, "..", 2) != 0) return false;
+    at += 2;
+    if (!read_index(&at, to) || *to < *from) return false;
+    *text = at;
+    return true;
+}
+
+uint64_t name_unfold_count(const char *folded)
+{
+    uint64_t from, to;
+    while (*folded != '\0') {
+        bool opens = *folded == '[' || *folded == '#';
+        folded++;
+        if (opens && read_index_range(&folded, &from, &to)) return to - from + 1;
+    }
+    return 1;
+}
+
+const char *name_unfold(struct arena *arena, const char *folded, uint64_t index)
+{
+    /* An index may have more digits than the one it replaces. */
+    char *name = ARENA_ARRAY(arena, char, 8 * strlen(folded) + 1), *to = name;
+    while (*folded != '\0') {
+        bool opens = *folded == '[' || *folded == '#';
+        uint64_t first, last;
+        *to++ = *folded++;
+        if (opens && read_index_range(&folded, &first, &last))
+            to += sprintf(to, "%" PRIu64, first + index);
+    }
+    return name;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * name_fold: one name for the elements of an array or a chain, as "eq[0..9]" for eq[0], eq[1], ... eq[9].
+ * name_fold: one name for the elements of an array or a chain, as "eq[0..9]" for eq[0], eq[1], ... eq[9], and back.
  *
  * An index is a decimal number after '[' or '#'. Names are folded if they differ only in their indices.
  */
@@ -27,5 +27,10 @@ size_t name_run(const char *const *names, size_t count);
 
 /* Requires name_step(first, last, ...) != NAME_STEP_NONE.  Owned by the arena. */
 const char *name_fold(struct arena *arena, const char *first, const char *last);
+
+/* The number of names that a folded name stands for; 1: it is one name. */
+uint64_t name_unfold_count(const char *folded);
+/* Number `index` of these names, from 0.  Owned by the arena. */
+const char *name_unfold(struct arena *arena, const char *folded, uint64_t index);
 
 #endif

@@ -43,6 +43,7 @@ static const struct field FIELDS[] = {
     {"memory", FIELD_U64, UNIT_BYTES, true, 65536, BYTES_MAX, 0, AT(memory_bytes)},
     {"memory_bytes_per_cycle", FIELD_U64, UNIT_NONE, true, 1, 1 << 20, 0,
      AT(memory_bytes_per_cycle)},
+    {"memory_shared", FIELD_U32, UNIT_NONE, false, 0, 1, 0, AT(memory_shared)},
     {"memory_latency", FIELD_U32, UNIT_NONE, false, 0, 1 << 20, 0, AT(memory_latency_cycles)},
     {"memory_in_flight", FIELD_U64, UNIT_BYTES, false, 0, 1 << 30, 0, AT(memory_in_flight_bytes)},
     {"resident_warps", FIELD_U32, UNIT_NONE, false, 0, 1 << 16, 0, AT(resident_warps)},
@@ -656,9 +657,10 @@ size_t devdesc_write(const struct devdesc *d, char *to, size_t capacity)
 
 /* ---- names and parts ---- */
 
-/* At least 1 of a bandwidth that there is. */
+/* At least 1 of a bandwidth that there is; all of one that no part has for itself. */
 static uint64_t bandwidth_share(uint64_t bandwidth, const struct devdesc *whole, uint32_t cu_count)
 {
+    if (whole->memory_shared > 0) return bandwidth;
     unsigned __int128 share = (unsigned __int128)bandwidth * cu_count / whole->cu_count;
     return share == 0 && bandwidth > 0 ? 1 : (uint64_t)share;
 }

@@ -54,6 +54,8 @@ struct devdesc {
     uint64_t memory_bytes;
     uint64_t memory_bytes_per_cycle; /* bandwidth */
     uint32_t memory_latency_cycles;  /* of one access; 0: none */
+    uint32_t
+        memory_shared; /* 1: launches take of the bandwidths what others leave; 0: sub-devices have shares */
     uint64_t memory_in_flight_bytes; /* that a CU has under way at most; 0: any number */
     uint32_t resident_warps;         /* that a CU holds; 0: any number */
     uint32_t warp_residence_cycles;  /* least time that a warp is on a CU */

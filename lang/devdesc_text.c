@@ -69,6 +69,7 @@ static void add_costs(struct text *text, const struct devdesc_costs *costs)
 /* Containers of descriptions without these fields are older than the fields. */
 static void add_later_fields(struct text *text, const struct devdesc *d)
 {
+    if (d->memory_shared > 0) add_number(text, "memory_shared", d->memory_shared);
     if (d->memory_latency_cycles > 0)
         add_number(text, "memory_latency_cycles", d->memory_latency_cycles);
     if (d->memory_in_flight_bytes > 0)

@@ -69,8 +69,7 @@ struct prt_launch_work prt_launch_work(const struct devdesc *description, uint32
         .child_cycles = costs->child_cycles,
     };
     work.both_ways_cycles = core_timing_both_ways(description, &work.timing);
-    work.flow_cycles =
-        core_timing_memory(description, cu_count, &work.timing) - work.both_ways_cycles;
+    work.flow = core_timing_flow_of(description, cu_count, &work.timing);
     return work;
 }
 
@@ -144,6 +143,30 @@ static void end_after_parts(struct prt_launch_record *record)
     record->launch_cycles = core_cycles_add(record->launch_cycles, record->cleanup_cycles);
 }
 
+/* When its bytes have come, of which the first are there then; 0 without bytes. */
+static uint64_t flowed_at(struct prt_queue_table *queues, struct prt_queue *queue,
+                          uint64_t there_cycles, const struct core_timing_flow *flow)
+{
+    if (flow->cycles == 0) return 0;
+    if (flow->share > 0) return prt_bandwidth_take(&queues->bandwidth, there_cycles, flow);
+    uint64_t from = there_cycles > queue->flowed_cycles ? there_cycles : queue->flowed_cycles;
+    return queue->flowed_cycles = core_cycles_add(from, flow->cycles);
+}
+
+/* The end of an execution that begins then. */
+static uint64_t executed_at(struct prt_queue_table *queues,
+                            const struct core_timing_execution *execution, uint64_t start_cycles,
+                            struct prt_launch_record *record)
+{
+    struct prt_queue *queue = &queues->queues[record->queue];
+    uint64_t there = core_timing_there(start_cycles, execution);
+    uint64_t flowed = flowed_at(queues, queue, there, &execution->flow);
+    record->memory_cycles = execution->memory_cycles;
+    if (execution->flow.share > 0)
+        record->memory_cycles = core_cycles_add(execution->both_ways_cycles, flowed - there);
+    return core_timing_executed(there, execution, flowed, &queue->issued_cycles);
+}
+
 void prt_launch_settle(struct prt_queue_table *queues, const struct devdesc *description,
                        const struct prt_kernel_object *object, const struct prt_launch_costs *costs,
                        struct core_timing_cu *cus, struct prt_launch_before *before,
@@ -155,19 +178,22 @@ void prt_launch_settle(struct prt_queue_table *queues, const struct devdesc *des
     const struct core_timing_execution execution =
         execution_of(description, queue->cu_count, object, costs, record->firings, cus, before);
     uint64_t processed = prt_launch_processed(queue, record->enqueued_cycles, &costs->packet);
-    record->execute_cycles = execution.execute_cycles;
     record->switch_cycles = switches ? description->switch_cycles : 0;
     record->cleanup_cycles = costs->cleanup_cycles;
     record->begin_cycles = free_at > record->enqueued_cycles ? free_at : record->enqueued_cycles;
     record->launch_cycles =
         launch_cycles(description, &costs->packet, processed, record->begin_cycles);
+    prt_bandwidth_forget(&queues->bandwidth, record->enqueued_cycles);
     if (may_overlap(description, queue, free_at, record)) {
         queue->handed_cycles = processed;
-        end_overlapped(record, core_timing_overlap(processed, &execution, &queue->pipes));
+        end_overlapped(record, executed_at(queues, &execution, processed, record));
     } else {
         queue->handed_cycles = core_cycles_add(record->begin_cycles, record->launch_cycles);
+        uint64_t start = core_cycles_add(queue->handed_cycles, record->switch_cycles);
+        start = core_cycles_add(start, record->index_cycles);
+        record->execute_cycles = executed_at(queues, &execution, start, record) - start;
         end_after_parts(record);
-        queue->pipes = (struct core_timing_pipes){record->end_cycles, record->end_cycles};
+        queue->issued_cycles = queue->flowed_cycles = record->end_cycles;
     }
     queue->free_cycles = queue->ended_cycles = record->end_cycles;
     queue->last_stage = object->stage;
@@ -183,7 +209,6 @@ void prt_launch_place(const struct prt_queue_table *queues, const struct devdesc
     const struct core_timing_execution execution =
         core_timing_execute(description, queue->cu_count, &work, cus);
     record->compute_cycles = execution.compute_cycles;
-    record->memory_cycles = execution.memory_cycles;
     record->busy_cycles = execution.busy_cycles;
     record->busy_cus = execution.busy_cus;
     record->warps = core_timing_warps(object->shape, record->firings);

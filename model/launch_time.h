@@ -9,8 +9,8 @@
  *
  * Requires: of the record: queue, firings (those that count), enqueued_cycles, index_cycles,
  *   device_queue_cycles; the object in its state after the launch.
- * Fills: begin, end, launch, clean-up, switch and execute cycles; prt_launch_place fills the others:
- *   compute and memory cycles, warps, busy compute units.  The queue is free from the end on, and its
+ * Fills: begin, end, launch, clean-up, switch, execute and memory cycles; prt_launch_place fills the others:
+ *   compute cycles, warps, busy compute units.  The queue is free from the end on, and its
  *   last stage is this one.
  * Thread-safety: the scheduler thread only.  Allocation: none.  Errors: none.
  */
@@ -46,10 +46,10 @@ uint64_t prt_launch_warps_most(const struct prt_kernel_object *object);
 /* The work of a launch on its compute units, part by part; precedence.h subtracts finished work. */
 struct prt_launch_work {
     struct core_timing_work timing;
-    uint64_t both_ways_cycles,
-        flow_cycles; /* of memory: while the first and last bytes are on their way, and between */
-    uint32_t group_warps;  /* warps of a work-group */
-    uint64_t firings;      /* firings that follow each other */
+    uint64_t both_ways_cycles;    /* of memory: while the first and last bytes are on their way */
+    struct core_timing_flow flow; /* and between */
+    uint32_t group_warps;         /* warps of a work-group */
+    uint64_t firings;             /* firings that follow each other */
     uint64_t child_cycles; /* the longest firing among those launched: a unit of the next member */
     struct prt_launch_packet packet;
     uint64_t enqueued_cycles;

@@ -13,6 +13,9 @@ enum prt_status prt_precedence_queues(struct prt_precedence *p)
     struct prt_claim_line *lines = realloc(p->lines, count * sizeof *lines);
     if (lines == NULL) return PRT_E_NOMEM;
     p->lines = lines;
+    struct prt_claim **flowing = realloc(p->flowing, count * sizeof *flowing);
+    if (flowing == NULL) return PRT_E_NOMEM;
+    p->flowing = flowing;
     for (; p->line_count < count; p->line_count++)
         lines[p->line_count] = (struct prt_claim_line){PRT_NO_CLAIM, PRT_NO_CLAIM};
     return PRT_OK;
@@ -32,6 +35,7 @@ void prt_precedence_free(struct prt_precedence *p)
 {
     free(p->claims);
     free(p->lines);
+    free(p->flowing);
     *p = (struct prt_precedence){0};
 }
 
@@ -84,6 +88,122 @@ static uint64_t compute_left(const struct prt_precedence *p, const struct prt_cl
         .compute_cycles;
 }
 
+/* ---- bytes ---- */
+
+/* Cycles until they have come, at the rate of now. */
+static uint64_t flow_cycles_left(const struct prt_claim *c)
+{
+    if (c->flow_left == 0) return 0;
+    if (c->flow_rate == 0) return UINT64_MAX;
+    unsigned __int128 cycles = (c->flow_left - 1) / c->flow_rate + 1;
+    return cycles < UINT64_MAX ? (uint64_t)cycles : UINT64_MAX;
+}
+
+/* When the bytes of the piece have come, as far as can be known now. */
+static uint64_t flow_end(const struct prt_precedence *p, const struct prt_claim *c)
+{
+    if (c->flow_left == 0) return 0;
+    uint64_t from = c->flow_from_cycles > p->now_cycles ? c->flow_from_cycles : p->now_cycles;
+    return core_cycles_add(from, flow_cycles_left(c));
+}
+
+static bool is_flowing(const struct prt_precedence *p, const struct prt_claim *c)
+{
+    return c->holds && c->flow_left > 0 && c->flow_from_cycles <= p->now_cycles;
+}
+
+/* Lets the bytes flow up to that moment, up to which no rate changes. */
+static void pass_flow(const struct prt_precedence *p, struct prt_claim *c, uint64_t until)
+{
+    if (!c->holds || c->flow_left == 0 || c->flow_from_cycles >= until) return;
+    uint64_t from = c->flow_from_cycles > p->now_cycles ? c->flow_from_cycles : p->now_cycles;
+    uint64_t needed = flow_cycles_left(c), cycles = until - from;
+    if (cycles >= needed)
+        c->flow_left = 0;
+    else
+        c->flow_left -= (unsigned __int128)c->flow_rate * cycles;
+    c->piece.flow_cycles = core_cycles_add(c->piece.flow_cycles, cycles < needed ? cycles : needed);
+}
+
+static void pass_until(struct prt_precedence *p, uint64_t until)
+{
+    for (uint32_t i = 0; i < p->line_count; i++)
+        if (p->lines[i].first != PRT_NO_CLAIM) pass_flow(p, &p->claims[p->lines[i].first], until);
+    p->now_cycles = until;
+}
+
+/* The execution of a piece that nothing has cut lasts until the last byte has come and the last instruction has ended. */
+static void find_piece_end(const struct prt_precedence *p, struct prt_claim *c)
+{
+    struct prt_piece *piece = &c->piece;
+    uint64_t end = core_cycles_add(c->flow_from_cycles, piece->compute_cycles);
+    uint64_t flowed = flow_end(p, c);
+    if (flowed > end) end = flowed;
+    piece->parts.execute_cycles =
+        core_cycles_add(piece->both_ways_cycles, end - c->flow_from_cycles);
+    piece->end_cycles = core_timing_end(piece->begin_cycles, &piece->parts);
+}
+
+static bool flows_before(const struct prt_precedence *p, const struct prt_claim *a,
+                         const struct prt_claim *b)
+{
+    uint32_t first = queue_at(p, a->queue)->importance, second = queue_at(p, b->queue)->importance;
+    return first != second ? first > second : a->number < b->number;
+}
+
+/* Fills `flowing` with the claims whose bytes flow now, those that precede others first. */
+static uint32_t list_flowing(const struct prt_precedence *p)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < p->line_count; i++) {
+        if (p->lines[i].first == PRT_NO_CLAIM) continue;
+        struct prt_claim *c = &p->claims[p->lines[i].first];
+        if (!is_flowing(p, c)) continue;
+        uint32_t at = count++;
+        for (; at > 0 && flows_before(p, c, p->flowing[at - 1]); at--)
+            p->flowing[at] = p->flowing[at - 1];
+        p->flowing[at] = c;
+    }
+    return count;
+}
+
+/* Each takes what those before it leave of the bandwidth, at most its share, in its last cycle what it still needs. */
+static void share_bandwidth(const struct prt_precedence *p)
+{
+    uint64_t free = CORE_TIMING_WHOLE;
+    uint32_t count = list_flowing(p);
+    for (uint32_t i = 0; i < count; i++) {
+        struct prt_claim *c = p->flowing[i];
+        c->flow_rate = c->left.flow.share < free ? c->left.flow.share : free;
+        if (c->flow_left < c->flow_rate) c->flow_rate = (uint64_t)c->flow_left;
+        free -= c->flow_rate;
+        if (!c->yields) find_piece_end(p, c);
+    }
+}
+
+/* When less is left than it takes in a cycle now. */
+static uint64_t last_full_cycle(const struct prt_precedence *p, const struct prt_claim *c)
+{
+    if (c->flow_rate == 0) return UINT64_MAX;
+    unsigned __int128 cycles = c->flow_left / c->flow_rate;
+    return cycles < UINT64_MAX ? core_cycles_add(p->now_cycles, (uint64_t)cycles) : UINT64_MAX;
+}
+
+/* The next moment at which a rate may change; UINT64_MAX: none does. */
+static uint64_t next_rates(const struct prt_precedence *p)
+{
+    uint64_t next = UINT64_MAX;
+    for (uint32_t i = 0; i < p->line_count; i++) {
+        if (p->lines[i].first == PRT_NO_CLAIM) continue;
+        const struct prt_claim *c = &p->claims[p->lines[i].first];
+        if (!c->holds || c->flow_left == 0) continue;
+        uint64_t change =
+            c->flow_from_cycles > p->now_cycles ? c->flow_from_cycles : last_full_cycle(p, c);
+        if (change < next) next = change;
+    }
+    return next;
+}
+
 /* ---- beginning, and ending ---- */
 
 /* Finds the rest of enqueue and processing, which go on without compute units where the processor works ahead. */
@@ -113,24 +233,40 @@ static void begin_piece(struct prt_precedence *p, struct prt_claim *c)
     *piece = (struct prt_piece){.begin_cycles = p->now_cycles,
                                 .compute_cycles = compute_left(p, c),
                                 .both_ways_cycles = left->both_ways_cycles,
-                                .flow_cycles = left->flow_cycles,
                                 .first = c->done,
                                 .count = pieces_in_all(c) - c->done,
                                 .resumed = c->begun};
-    uint64_t longer =
-        piece->compute_cycles > piece->flow_cycles ? piece->compute_cycles : piece->flow_cycles;
-    uint64_t execute = core_cycles_add(piece->both_ways_cycles, longer);
-    piece->switched = !c->begun || piece->count > 0 || execute > 0 || left->device_queue_cycles > 0;
+    piece->switched = !c->begun || piece->count > 0 || piece->compute_cycles > 0 ||
+                      left->both_ways_cycles > 0 || c->flow_left > 0 ||
+                      left->device_queue_cycles > 0;
     piece->parts = (struct core_timing_parts){
         .launch_cycles = left->launch_cycles,
         .switch_cycles = switches && piece->switched ? p->description->switch_cycles : 0,
         .index_cycles = left->index_cycles,
-        .execute_cycles = execute,
         .device_queue_cycles = left->device_queue_cycles,
         .cleanup_cycles = left->cleanup_cycles};
-    piece->end_cycles = core_timing_end(piece->begin_cycles, &piece->parts);
+    const struct core_timing_parts before = {.launch_cycles = left->launch_cycles,
+                                             .switch_cycles = piece->parts.switch_cycles,
+                                             .index_cycles = left->index_cycles,
+                                             .execute_cycles = left->both_ways_cycles};
+    c->flow_from_cycles = core_timing_end(p->now_cycles, &before);
+    c->flow_rate = left->flow.share > 0 ? left->flow.share : 1;
+    find_piece_end(p, c);
     if (!c->begun) c->compute_cycles = piece->compute_cycles;
     c->holds = true;
+}
+
+/* Is part of the launch left after the piece? */
+static bool leaves_something(const struct prt_claim *c)
+{
+    const struct prt_launch_work *left = &c->left;
+    const struct prt_piece *piece = &c->piece;
+    const struct core_timing_parts *parts = &piece->parts;
+    return c->done + piece->count < pieces_in_all(c) ||
+           parts->launch_cycles < left->launch_cycles || parts->index_cycles < left->index_cycles ||
+           piece->both_ways_cycles < left->both_ways_cycles || c->flow_left > 0 ||
+           parts->device_queue_cycles < left->device_queue_cycles ||
+           parts->cleanup_cycles < left->cleanup_cycles;
 }
 
 static void take_off(struct prt_claim *c)
@@ -142,7 +278,6 @@ static void take_off(struct prt_claim *c)
     c->handed = left->launch_cycles == 0;
     left->index_cycles -= piece->parts.index_cycles;
     left->both_ways_cycles -= piece->both_ways_cycles;
-    left->flow_cycles -= piece->flow_cycles;
     left->device_queue_cycles -= piece->parts.device_queue_cycles;
     left->cleanup_cycles -= piece->parts.cleanup_cycles;
 }
@@ -152,6 +287,7 @@ static void end_claim_piece(struct prt_precedence *p, uint32_t claim)
     struct prt_claim *c = &p->claims[claim];
     struct prt_queue *queue = &p->queues->queues[c->queue];
     struct prt_claim_line *line = &p->lines[c->queue];
+    c->piece.interrupted = c->yields && leaves_something(c);
     take_off(c);
     c->holds = c->yields = false;
     c->begun = true;
@@ -220,7 +356,6 @@ static void cut_execution(const struct prt_precedence *p, const struct prt_claim
         i->at_cycles -= part;
         cut->count = whole->count;
         cut->compute_cycles = whole->compute_cycles;
-        cut->flow_cycles = whole->flow_cycles;
         cut->parts.execute_cycles += part;
         return;
     }
@@ -230,7 +365,6 @@ static void cut_execution(const struct prt_precedence *p, const struct prt_claim
     else
         cut_warps(p, c, at, cut);
     uint64_t executed = cut->compute_cycles > at ? cut->compute_cycles : at;
-    cut->flow_cycles = whole->flow_cycles < executed ? whole->flow_cycles : executed;
     cut->parts.execute_cycles += executed;
 }
 
@@ -249,20 +383,6 @@ static uint64_t cut_children(const struct prt_claim *c, uint64_t part, struct in
     return end < part ? end : part;
 }
 
-/* Is part of the launch left after the piece? */
-static bool leaves_something(const struct prt_claim *c)
-{
-    const struct prt_launch_work *left = &c->left;
-    const struct prt_piece *piece = &c->piece;
-    const struct core_timing_parts *parts = &piece->parts;
-    return c->done + piece->count < pieces_in_all(c) ||
-           parts->launch_cycles < left->launch_cycles || parts->index_cycles < left->index_cycles ||
-           piece->both_ways_cycles < left->both_ways_cycles ||
-           piece->flow_cycles < left->flow_cycles ||
-           parts->device_queue_cycles < left->device_queue_cycles ||
-           parts->cleanup_cycles < left->cleanup_cycles;
-}
-
 /* An unfinished switch is lost: the launch pays for it again. */
 static void interrupt_claim(const struct prt_precedence *p, struct prt_claim *c)
 {
@@ -270,8 +390,10 @@ static void interrupt_claim(const struct prt_precedence *p, struct prt_claim *c)
     const struct core_timing_parts *parts = &whole.parts;
     struct interruption i = {.at_cycles = p->now_cycles - whole.begin_cycles};
     struct prt_piece *cut = &c->piece;
-    *cut = (struct prt_piece){
-        .begin_cycles = whole.begin_cycles, .first = whole.first, .resumed = whole.resumed};
+    *cut = (struct prt_piece){.begin_cycles = whole.begin_cycles,
+                              .first = whole.first,
+                              .resumed = whole.resumed,
+                              .flow_cycles = whole.flow_cycles};
     cut->parts.launch_cycles = stop_at_once(&i, parts->launch_cycles);
     cut->switched = whole.switched && !i.reached;
     cut->parts.switch_cycles = stop_at_once(&i, parts->switch_cycles);
@@ -280,7 +402,7 @@ static void interrupt_claim(const struct prt_precedence *p, struct prt_claim *c)
     cut->parts.device_queue_cycles = cut_children(c, parts->device_queue_cycles, &i);
     cut->parts.cleanup_cycles = stop_at_once(&i, parts->cleanup_cycles);
     cut->end_cycles = core_timing_end(cut->begin_cycles, &cut->parts);
-    cut->interrupted = leaves_something(c);
+    if (cut->end_cycles <= c->flow_from_cycles) c->flow_from_cycles = UINT64_MAX;
     c->yields = true;
 }
 
@@ -306,6 +428,9 @@ void prt_precedence_arrive(struct prt_precedence *p, uint32_t claim)
     c->number = p->arrivals++;
     c->done = 0;
     c->begun = c->holds = c->yields = c->handed = false;
+    c->flow_left = c->left.flow.share > 0
+                       ? (unsigned __int128)c->left.flow.share * c->left.flow.cycles
+                       : c->left.flow.cycles;
     if (c->left.timing.serial)
         c->serial_cycles =
             core_timing_execute_in_all(p->description, queue->cu_count, &c->left.timing, p->cus)
@@ -371,7 +496,9 @@ static uint32_t first_to_end(const struct prt_precedence *p)
 
 bool prt_precedence_next(struct prt_precedence *p, uint64_t until, uint32_t *claim)
 {
+    const bool shared = p->description->memory_shared > 0;
     for (;;) {
+        if (shared) share_bandwidth(p);
         uint32_t first = p->present > 0 ? first_to_end(p) : PRT_NO_CLAIM;
         uint64_t end = first != PRT_NO_CLAIM ? p->claims[first].piece.end_cycles : UINT64_MAX;
         if (first != PRT_NO_CLAIM && end <= p->now_cycles) {
@@ -385,7 +512,9 @@ bool prt_precedence_next(struct prt_precedence *p, uint64_t until, uint32_t *cla
             if (until != UINT64_MAX) p->now_cycles = until;
             return false;
         }
-        p->now_cycles = end < until ? end : until;
+        uint64_t rates = shared ? next_rates(p) : UINT64_MAX;
+        if (rates < end) end = rates;
+        pass_until(p, end < until ? end : until);
     }
 }
 

@@ -13,6 +13,10 @@
  * it holds the units again: first a switch, then the rest of each part.  A *piece* is the work of a
  * launch between begin and yield, or end.
  *
+ * The bytes of a piece *flow* from when its first ones have come, as fast as its share says; where launches share the
+ * bandwidth, only as fast as those that precede it leave bandwidth, and then its end moves when one of these begins or
+ * ends to flow.
+ *
  * So the future of the device follows from the present launches, as long as nothing arrives; arrivals
  * come in order of time.  prt_precedence_next plays it from piece to piece up to a moment; at that
  * moment itself nothing begins, so a launch that arrives then is seen first.
@@ -30,11 +34,12 @@
 struct prt_piece {
     uint64_t begin_cycles, end_cycles;
     struct core_timing_parts parts;
-    uint64_t both_ways_cycles, compute_cycles, flow_cycles; /* of the execution */
-    uint64_t first, count; /* warps; or firings, if these follow each other */
-    bool resumed;          /* not the launch's first piece */
-    bool interrupted;      /* not its last piece */
-    bool switched;         /* the compute units are its stage's in the end */
+    uint64_t both_ways_cycles, compute_cycles; /* of the execution */
+    uint64_t flow_cycles;                      /* in which its bytes have flowed so far */
+    uint64_t first, count;                     /* warps; or firings, if these follow each other */
+    bool resumed;                              /* not the launch's first piece */
+    bool interrupted;                          /* not its last piece */
+    bool switched;                             /* the compute units are its stage's in the end */
 };
 
 struct prt_claim {
@@ -46,10 +51,13 @@ struct prt_claim {
     struct prt_piece
         piece;       /* the current one; once the claim is returned, the one that has ended */
     uint64_t number; /* in order of enqueuing */
-    uint64_t serial_cycles;  /* if firings follow each other: of all of them */
-    uint64_t done;           /* warps or firings */
-    uint32_t behind;         /* the next claim of its queue */
-    uint64_t compute_cycles; /* of all without an interruption; set when it begins */
+    uint64_t serial_cycles;      /* if firings follow each other: of all of them */
+    uint64_t done;               /* warps or firings */
+    uint32_t behind;             /* the next claim of its queue */
+    uint64_t compute_cycles;     /* of all without an interruption; set when it begins */
+    unsigned __int128 flow_left; /* share x cycles */
+    uint64_t flow_from_cycles;   /* when the bytes of the piece begin to flow; UINT64_MAX: never */
+    uint64_t flow_rate;          /* of flow_left, in each cycle by now */
     bool begun, holds;
     bool handed; /* its compute units have it: enqueue and processing are over */
     uint64_t
@@ -69,6 +77,7 @@ struct prt_precedence {
     struct core_timing_cu *cus; /* scratch: one for each core */
     struct prt_claim *claims;   /* by the caller's numbers */
     struct prt_claim_line *lines;
+    struct prt_claim **flowing; /* scratch: one for each line */
     uint32_t line_count;
     uint32_t present;
     uint64_t arrivals;

@@ -70,11 +70,12 @@ static enum prt_status link_neighbours(struct prt_queue_table *table, uint32_t n
     struct prt_queue *queue = &table->queues[number];
     for (uint32_t i = 0; i < table->count; i++) {
         struct prt_queue *other = &table->queues[i];
-        if (i == number || !other->open ||
-            !prt_device_overlap(table->tree, queue->device, other->device))
-            continue;
-        if (!add_neighbour(queue, i) || !add_neighbour(other, number)) return PRT_E_NOMEM;
-        table->ranked |= queue->importance != other->importance;
+        if (i == number || !other->open) continue;
+        bool overlap = prt_device_overlap(table->tree, queue->device, other->device);
+        if (overlap || table->shares_bandwidth)
+            table->ranked |= queue->importance != other->importance;
+        if (overlap && (!add_neighbour(queue, i) || !add_neighbour(other, number)))
+            return PRT_E_NOMEM;
     }
     return PRT_OK;
 }
@@ -144,6 +145,7 @@ void prt_queue_table_free(struct prt_queue_table *table)
         free(table->queues[i].neighbours);
     }
     free(table->queues);
+    prt_bandwidth_free(&table->bandwidth);
     *table = (struct prt_queue_table){0};
 }
 

@@ -12,6 +12,7 @@
 #ifndef MODEL_QUEUE_H
 #define MODEL_QUEUE_H
 
+#include "model/bandwidth.h"
 #include "model/packet_processor.h"
 #include "model/subdevice.h"
 
@@ -37,8 +38,10 @@ struct prt_queue {
     /* The time at which its packet processor handed its last launch to the compute units, and so became free; the end of
      * that launch. */
     uint64_t handed_cycles, ended_cycles;
-    struct core_timing_pipes pipes; /* of its compute units, as far as its own launches use them */
-    uint32_t *neighbours;           /* queues whose sub-devices share CUs with this one's */
+    /* When its compute units have issued the instructions of its launches, and the bytes of these have come, where
+     * its sub-device has a share of the bandwidth. */
+    uint64_t issued_cycles, flowed_cycles;
+    uint32_t *neighbours; /* queues whose sub-devices share CUs with this one's */
     uint32_t neighbour_count;
 };
 
@@ -46,7 +49,10 @@ struct prt_queue_table {
     struct prt_device_tree *tree;
     struct prt_queue *queues;
     uint32_t count, allocated;
-    bool ranked; /* some neighbours differ in importance */
+    bool
+        ranked; /* some neighbours differ in importance; where they share bandwidth, any two queues */
+    bool shares_bandwidth; /* launches of different queues do; set before the first queue */
+    struct prt_bandwidth bandwidth;
 };
 
 enum prt_status prt_queue_open(struct prt_queue_table *table, struct prt_device_handle on,

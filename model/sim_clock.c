@@ -49,6 +49,7 @@ enum prt_status prt_sim_clock_create(struct prt_sim_clock *clock, const struct d
         return status;
     }
     clock->queues.tree = clock->tree;
+    clock->queues.shares_bandwidth = description->memory_shared > 0;
     clock->precedence = (struct prt_precedence){
         .queues = &clock->queues, .description = &clock->description, .cus = clock->cus};
     prt_packet_processor_create(&clock->processor, &clock->description, &clock->counters);
@@ -84,6 +85,7 @@ enum prt_status prt_sim_clock_set_objects(struct prt_sim_clock *clock,
         prt_flights_reserve(&clock->flights, count) == PRT_OK &&
         prt_flights_reserve(&clock->ends, count) == PRT_OK &&
         prt_precedence_claims(&clock->precedence, count) == PRT_OK &&
+        prt_bandwidth_reserve(&clock->queues.bandwidth, count) == PRT_OK &&
         prt_packet_objects(&clock->processor, count, stage_count) == PRT_OK)
         return PRT_OK;
     free_sim_jobs(clock);
@@ -312,13 +314,15 @@ static void add_piece(const struct prt_piece *piece, struct prt_launch_record *r
     if (!piece->resumed) {
         record->begin_cycles = piece->begin_cycles;
         record->launch_cycles = record->switch_cycles = record->execute_cycles = 0;
-        record->cleanup_cycles = 0;
+        record->cleanup_cycles = record->memory_cycles = 0;
     }
     uint64_t launch = core_cycles_add(parts->launch_cycles, parts->cleanup_cycles);
     record->launch_cycles = core_cycles_add(record->launch_cycles, launch);
     record->cleanup_cycles = core_cycles_add(record->cleanup_cycles, parts->cleanup_cycles);
     record->switch_cycles = core_cycles_add(record->switch_cycles, parts->switch_cycles);
     record->execute_cycles = core_cycles_add(record->execute_cycles, parts->execute_cycles);
+    uint64_t memory = core_cycles_add(piece->both_ways_cycles, piece->flow_cycles);
+    record->memory_cycles = core_cycles_add(record->memory_cycles, memory);
     record->end_cycles = piece->end_cycles;
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# deps.sh build|test|fuzz|lint: installs the packages that this needs and that are not there.  Says nothing and
+# deps.sh build|test|long|fuzz|lint: installs the packages that this needs and that are not there.  Says nothing and
 # touches no network if nothing is missing.  Exit 2, naming the packages, if it cannot install them.
 #
 # "a|b" stands for whichever is installed, else the first that apt knows.  With LLVM_CONFIG set, LLVM is the
@@ -8,7 +8,7 @@
 set -eu
 
 goal=${1:-build}
-case $goal in build | test | fuzz | lint) ;; *) echo "usage: deps.sh build|test|fuzz|lint" >&2; exit 2 ;; esac
+case $goal in build | test | long | fuzz | lint) ;; *) echo "usage: deps.sh build|test|long|fuzz|lint" >&2; exit 2 ;; esac
 
 llvm_majors="22 19 20 21 18"
 needed=(gcc libc6-dev make flex bison 'pkgconf|pkg-config' libsndfile1-dev libpng-dev libhwloc-dev libxxhash-dev zlib1g-dev libjansson-dev libexpat1-dev)
@@ -70,14 +70,15 @@ missing_packages() {
 
 # Welcome, not needed: the line editor of `piperun --debug`; clang, which compiles the scheduler for GPUs; for tests the second LLVM that `make check` also compiles
 # the language tests with, the programs that it tries pipec with, Python, which draws programs, the OpenCL that it
-# compares sub-devices with, and the library of live sound.
+# compares sub-devices with, the library of live sound, and the shells that complete command lines;
+# for long tests the tools that make and examine Debian packages.
 welcome_packages() {
     local package major wanted=(libedit-dev)
     if [ -z "${LLVM_CONFIG-}" ]; then
         major=$(llvm_version installed)
         wanted+=("clang-${major:-22}")
     fi
-    if [ "$goal" = test ]; then
+    if [ "$goal" = test ] || [ "$goal" = long ]; then
         [ -n "${LLVM_CONFIG-}" ] || wanted+=(llvm-19-dev lld-19)
         command -v ninja >/dev/null || wanted+=(ninja-build)
         command -v cmake >/dev/null || wanted+=(cmake)
@@ -85,9 +86,12 @@ welcome_packages() {
         command -v dot >/dev/null || wanted+=(graphviz)
         command -v python3 >/dev/null || wanted+=(python3)
         command -v spin >/dev/null || wanted+=(spin)
+        command -v zsh >/dev/null || wanted+=(zsh)
+        command -v fish >/dev/null || wanted+=(fish)
         wanted+=(ocl-icd-libopencl1 pocl-opencl-icd)
         installed libasound2t64 || wanted+=(libasound2)
     fi
+    [ "$goal" != long ] || wanted+=(debhelper lintian autopkgtest)
     for package in "${wanted[@]}"; do
         if ! installed "$package" && known "$package"; then echo "$package"; fi
     done

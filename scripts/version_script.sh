@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # version_script.sh COMPILER...: the linker's version script of libpipert.so, which exports the functions that the public
-# headers declare and nothing else.  COMPILER is the command that preprocesses.
+# headers declare and nothing else. Each has the version PIPERT_0, of SOVERSION 0. COMPILER is the command that preprocesses.
 set -eu
 export LC_ALL=C
 headers='#include "runtime/host/pipert.h"
@@ -24,6 +24,6 @@ names=$(echo "$headers" | "$@" -E -P -x c - | tr '\n' ' ' | sed 's/[{};]/\n&/g' 
         }
     }' | sort -u)
 [ -n "$names" ] || { echo "version_script.sh: the public headers declare nothing" >&2; exit 1; }
-echo "{ global:"
+echo "PIPERT_0 { global:"
 echo "$names" | sed 's/.*/    &;/'
 echo "  local: *; };"

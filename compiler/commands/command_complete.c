@@ -2,12 +2,14 @@
 /*
  * pipec complete: completion of command lines of pipec and piperun, for shells.
  *
- * The script of each shell asks `pipec complete -- WORD...` for the candidates of the last word. Options come from the help
- * of the command, devices, rules and topics from their tables, ports, pipelines and tests from the source on the line.
+ * The script of each shell asks `pipec complete -- WORD...` for the candidates of the last word. The help of a command is the
+ * table of its options and their values. Devices, rules and topics come from their tables; ports, pipelines and tests from
+ * the source on the line.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/codegen/common/instruction_set.h"
 #include "compiler/commands/command_explain.h"
 #include "compiler/commands/commands.h"
 #include "compiler/commands/piperun_path.h"
@@ -60,6 +62,7 @@ static const char bash_script[] =
     "}\n"
     "complete -o default -F _pipec pipec piperun\n";
 
+/* zsh executes the file as the function _pipec when a command line is completed for the first time. */
 static const char zsh_script[] =
     "#compdef pipec piperun\n"
     "# completion of pipec and piperun; made by 'pipec complete zsh'\n"
@@ -72,7 +75,11 @@ static const char zsh_script[] =
     "    (( $#found )) && compadd -a found\n"
     "    (( $#open + $#found )) || _files\n"
     "}\n"
-    "compdef _pipec pipec piperun\n";
+    "if [[ ${funcstack[1]} == _pipec ]]; then\n"
+    "    _pipec \"$@\"\n"
+    "else\n"
+    "    compdef _pipec pipec piperun\n"
+    "fi\n";
 
 static const char fish_script[] =
     "# completion of pipec and piperun; made by 'pipec complete fish'\n"
@@ -187,19 +194,29 @@ static const char *help_of(const struct completion *c, const char *command)
     return program_run(c->arena, "/proc/self/exe", *command != '\0' ? of_command : of_pipec).text;
 }
 
-/* "--name=", "--name" or "-D" of the form in a help; "" if it is no option. */
-static const char *option_of(struct arena *arena, const char *word, size_t length)
+struct help_option {
+    const char *name;   /* "--name=" if it needs a value, else "--name"; "-D" */
+    const char *values; /* "min|fast|default"; words in capitals stand for values */
+};
+
+/* Reads "--name=VALUES" or "--name[=VALUES]". An empty name: it is no option. */
+static struct help_option read_option(struct arena *arena, const char *word, size_t length)
 {
     size_t end = 0;
-    if (length < 2 || word[0] != '-') return "";
+    struct help_option option = {"", ""};
+    if (length < 2 || word[0] != '-') return option;
     while (end < length && (byte_is_word(word[end]) || word[end] == '-') &&
            !(end > 2 && word[end] >= 'A' && word[end] <= 'Z'))
         end++;
-    bool takes_value = end < length && word[end] == '=';
-    return end < 2 ? "" : arena_string(arena, word, end + takes_value);
+    size_t value = end + (end < length && word[end] == '[');
+    bool has_values = value < length && word[value] == '=';
+    if (end < 2) return option;
+    option.name = arena_string(arena, word, end + (has_values && value == end));
+    if (has_values) option.values = arena_string(arena, word + value + 1, length - value - 1);
+    return option;
 }
 
-typedef void visit_option(const struct completion *c, const char *option, void *data);
+typedef void visit_option(const struct completion *c, const struct help_option *option, void *data);
 
 /* Each option of the help: in lines that begin with two blanks and '-', up to the text. */
 static void each_option(const struct completion *c, const char *help, visit_option *visit,
@@ -212,8 +229,8 @@ static void each_option(const struct completion *c, const char *help, visit_opti
             if (help[i] == ' ' && help[i + 1] == ' ') end = i;
         while (at < end) {
             size_t length = strcspn(help + at, " ,\n");
-            const char *option = option_of(c->arena, help + at, length);
-            if (*option != '\0') visit(c, option, data);
+            struct help_option option = read_option(c->arena, help + at, length);
+            if (*option.name != '\0') visit(c, &option, data);
             at += length + 1;
         }
         if (help[strcspn(help, "\n")] == '\0') return;
@@ -225,24 +242,26 @@ struct offered {
     VEC(const char *) names;
 };
 
-static void find_with_value(const struct completion *c, const char *option, void *data)
+static void find_with_value(const struct completion *c, const struct help_option *option,
+                            void *data)
 {
     const char **wanted = data;
     size_t length = strlen(*wanted);
     (void)c;
-    if (strncmp(option, *wanted, length) == 0 && strcmp(option + length, "=") == 0)
-        *wanted = option;
+    if (strncmp(option->name, *wanted, length) == 0 && strcmp(option->name + length, "=") == 0)
+        *wanted = option->name;
 }
 
 /* Once: a command may say "--buffers, ...: as in 'pipec --help'". */
-static void offer_option(const struct completion *c, const char *option, void *data)
+static void offer_option(const struct completion *c, const struct help_option *option, void *data)
 {
     struct offered *offered = data;
-    if (offered->main_help != NULL) each_option(c, offered->main_help, find_with_value, &option);
+    const char *name = option->name;
+    if (offered->main_help != NULL) each_option(c, offered->main_help, find_with_value, &name);
     for (size_t i = 0; i < offered->names.count; i++)
-        if (strcmp(offered->names.items[i], option) == 0) return;
-    vec_push(c->arena, &offered->names, option);
-    offer_candidate(c, "", option);
+        if (strcmp(offered->names.items[i], name) == 0) return;
+    vec_push(c->arena, &offered->names, name);
+    offer_candidate(c, "", name);
 }
 
 static void offer_options(const struct completion *c)
@@ -257,40 +276,63 @@ static void offer_options(const struct completion *c)
 
 /* ---- values of options ---- */
 
-static const struct {
-    const char *command, *option, *values; /* command "": any */
-} fixed_values[] = {
-    {"", "--emit", "ast graph cmds json llvm asm obj ptx sched header skeleton"},
-    {"", "--buffers", "min fast default"},
-    {"", "--layout", "sequence side-by-side groups auto"},
-    {"", "--policy", "round_robin priority fullest auto"},
-    {"", "--color", "auto always never"},
-    {"", "--diagnostics", "text short json jsonl sarif github gitlab checkstyle"},
-    {"", "--min-level", "note warning error"},
-    {"", "--fail-on", "note warning error"},
-    {"", "--march", "native x86-64 x86-64-v2 x86-64-v3 x86-64-v4"},
-    {"", "--kind", "numbers sound picture"},
-    {"", "--version", "json"},
-    {"", "--help", "all"},
-    {"", "--dispatch", "condensed reference full"},
-    {"", "--stats", "text json:"},
-    {"", "--depths", "plan threads"},
-    {"graph", "--format", "dot svg html json cmds sdf3"},
-    {"explain", "--format", "text json man"},
-    {"test", "--format", "text tap"},
+struct wanted_values {
+    const char *option; /* without '=' */
+    const char *values;
 };
+
+static void find_values(const struct completion *c, const struct help_option *option, void *data)
+{
+    struct wanted_values *wanted = data;
+    size_t length = strcspn(option->name, "=");
+    (void)c;
+    if (strlen(wanted->option) == length && strncmp(wanted->option, option->name, length) == 0 &&
+        *wanted->values == '\0')
+        wanted->values = option->values;
+}
+
+/* Of the command, else of all commands. */
+static const char *values_of(const struct completion *c, const char *option)
+{
+    struct wanted_values wanted = {option, ""};
+    each_option(c, help_of(c, c->command), find_values, &wanted);
+    if (*wanted.values == '\0' && *c->command != '\0' && !is_piperun(c))
+        each_option(c, help_of(c, ""), find_values, &wanted);
+    return wanted.values;
+}
+
+/* The words of "text|json:FILE|N[:FILE]" that stand for themselves: text and json:. False: there are none. */
+static bool offer_listed_values(const struct completion *c, const char *head, const char *values)
+{
+    bool listed = false;
+    while (*values != '\0' && *values != '[' && *values != ']') {
+        size_t length = 0;
+        while (byte_is_word(values[length]) || values[length] == '-')
+            length++;
+        length += values[length] == ':';
+        if (*values >= 'a' && *values <= 'z') {
+            offer_candidate(c, head, arena_string(c->arena, values, length));
+            listed = true;
+        }
+        values += strcspn(values, "|[]");
+        values += *values == '|';
+    }
+    return listed;
+}
+
+static void offer_instruction_sets(const struct completion *c, const char *head)
+{
+    for (unsigned i = 0; instruction_set_name(i) != NULL; i++)
+        offer_candidate(c, head, instruction_set_name(i));
+}
 
 /* `option` without '='; `head` stands before each value. False: its values are not known. */
 static bool offer_values(const struct completion *c, const char *option, const char *head)
 {
-    for (size_t i = 0; i < sizeof fixed_values / sizeof *fixed_values; i++)
-        if (strcmp(fixed_values[i].option, option) == 0 &&
-            (*fixed_values[i].command == '\0' ||
-             strcmp(fixed_values[i].command, c->command) == 0)) {
-            offer_words(c, head, fixed_values[i].values);
-            return true;
-        }
-    if (strcmp(option, "--device") == 0) {
+    if (offer_listed_values(c, head, values_of(c, option))) return true;
+    if (strcmp(option, "--march") == 0) {
+        offer_instruction_sets(c, head);
+    } else if (strcmp(option, "--device") == 0) {
         offer_files_of(c, head, embedded_device_files);
         if (is_piperun(c)) offer_candidate(c, head, "null");
     } else if (strcmp(option, "-p") == 0) {
@@ -309,11 +351,18 @@ static bool offer_values(const struct completion *c, const char *option, const c
 
 /* ---- the word ---- */
 
+/* Those of piperun are in the first lines of its help: "       piperun verify FILE.pbc". */
 static void offer_commands(const struct completion *c)
 {
-    if (is_piperun(c)) offer_words(c, "", "disasm verify asm partition");
+    static const char usage[] = "\n       piperun ";
     for (size_t i = 0; !is_piperun(c) && command_name(i) != NULL; i++)
         offer_candidate(c, "", command_name(i));
+    if (!is_piperun(c)) return;
+    const char *at = help_of(c, "");
+    while ((at = strstr(at, usage)) != NULL) {
+        at += sizeof usage - 1;
+        offer_candidate(c, "", arena_string(c->arena, at, strcspn(at, " ")));
+    }
 }
 
 static void offer_operands(const struct completion *c)

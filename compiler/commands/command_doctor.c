@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* pipec doctor: looks at what pipec needs on this machine, and says how to get what is missing. */
 #include <dlfcn.h>
+#include <llvm/Config/llvm-config.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "compiler/codegen/common/link.h"
+#include "compiler/codegen/common/llvm_load.h"
 #include "compiler/commands/commands.h"
 #include "compiler/commands/piperun_path.h"
 #include "compiler/commands/program_run.h"
@@ -21,7 +24,7 @@ static const char help_text[] =
     "Says what is installed, which devices there are, what is missing and how to get it. A small\n"
     "pipeline is compiled and run on a simulated device and on the host's cores.\n"
     "\n"
-    "  --json                one JSON object\n"
+    "  --json                one JSON object, with the devices to compile for\n"
     "  -h, --help, --version[=json]  this text; the version\n"
     "\n"
     "examples:\n"
@@ -31,8 +34,6 @@ static const char help_text[] =
     "Exit status: 0 all that is needed works (what is optional may be missing), 1 something that "
     "is\n"
     "needed does not work, 2 usage or files.\n";
-
-enum { STATUS_SKIPPED = 77 }; /* of piperun --skip-if-unavailable */
 
 struct finding {
     const char *name;
@@ -75,6 +76,41 @@ static void examine_piperun(struct examination *x)
     add_finding(x, "piperun", true, is_there && is_same, text);
 }
 
+static void examine_llvm(struct examination *x)
+{
+    const char *problem = llvm_load();
+    add_finding(x, "llvm", true, problem == NULL,
+                problem == NULL
+                    ? LLVM_VERSION_STRING
+                    : arena_printf(x->arena, "generates code: install the package libllvm%d: %s",
+                                   PIPEC_LLVM_MAJOR, problem));
+}
+
+static void examine_linker(struct examination *x)
+{
+    const char *found = NULL;
+    for (size_t i = 0; found == NULL && link_programs[i] != NULL; i++) {
+        const char *words[] = {link_programs[i], "--version", NULL};
+        struct program_run run = program_run(x->arena, link_programs[i], words);
+        if (run.status == EXIT_DONE)
+            found = arena_printf(x->arena, "%s: %s", link_programs[i],
+                                 first_line_copy(x->arena, run.text));
+    }
+    add_finding(x, "linker", true, found != NULL,
+                found != NULL ? found
+                              : "makes an image of the code: install the package binutils, or name "
+                                "a linker with --linker");
+}
+
+/* The text after the last "error: ", which is the cause of those before it, else the first line. */
+static const char *problem_copy(struct arena *arena, const char *text)
+{
+    static const char mark[] = "error: ";
+    for (const char *error; (error = strstr(text, mark)) != NULL;)
+        text = error + sizeof mark - 1;
+    return first_line_copy(arena, text);
+}
+
 /* Compiles and runs the pipeline, and compares its output: needs LLVM and the linker. */
 static void examine_device(struct examination *x, const char *device, const char *text)
 {
@@ -83,21 +119,38 @@ static void examine_device(struct examination *x, const char *device, const char
     struct program_run run = program_run(x->arena, "/proc/self/exe", words);
     if (run.status != EXIT_DONE)
         text = arena_printf(x->arena, "a pipeline does not compile and run: %s",
-                            first_line_copy(x->arena, run.text));
+                            problem_copy(x->arena, run.text));
     add_finding(x, device, true, run.status == EXIT_DONE, text);
+}
+
+/* The GPUs in the list of devices: "cuda:0 ...; NAME, compute capability 9.0". */
+static void list_gpus(struct examination *x)
+{
+    const char *words[] = {"piperun", "--list-devices", NULL};
+    const char *text = program_run(x->arena, x->piperun, words).text;
+    for (const char *end; *text != '\0'; text = *end == '\n' ? end + 1 : end) {
+        const char *line = first_line_copy(x->arena, text), *remark = strstr(line, "; ");
+        end = text + strlen(line);
+        if (strncmp(line, "cuda:", 5) == 0 && remark != NULL)
+            add_finding(x, arena_string(x->arena, line, strcspn(line, " ")), false, true,
+                        remark + 2);
+    }
 }
 
 static void examine_gpu(struct examination *x)
 {
-    const char *words[] = {"piperun",       x->source, "samples=gen:ramp:8",    "smooth=null",
-                           "--device=cuda", "-q",      "--skip-if-unavailable", NULL};
+    static const char head[] = "device 'cuda': ";
+    const char *words[] = {"piperun",     x->source,       "samples=gen:ramp:8",
+                           "smooth=null", "--device=cuda", NULL};
     struct program_run run = program_run(x->arena, x->piperun, words);
     bool is_there = run.status == EXIT_DONE;
+    const char *problem = problem_copy(x->arena, run.text);
+    if (strncmp(problem, head, sizeof head - 1) == 0) problem += sizeof head - 1;
     add_finding(x, "cuda", false, is_there,
-                is_there ? "an NVIDIA GPU"
-                : run.status == STATUS_SKIPPED
-                    ? "piperun can use no NVIDIA GPU here; PTX can be compiled"
-                    : first_line_copy(x->arena, run.text));
+                is_there ? "a pipeline compiles and runs on an NVIDIA GPU"
+                         : arena_printf(x->arena, "runs pipelines on an NVIDIA GPU: %.*s",
+                                        (int)strcspn(problem, ";"), problem));
+    list_gpus(x);
 }
 
 /* ---- what is optional ---- */
@@ -120,6 +173,17 @@ static void examine_program(struct examination *x, const char *name, const char 
     add_finding(x, name, false, is_there, is_there ? first_line_copy(x->arena, run.text) : purpose);
 }
 
+static void examine_libpipert(struct examination *x)
+{
+    const char *words[] = {"pkg-config", "--modversion", "pipert", NULL};
+    struct program_run run = program_run(x->arena, "pkg-config", words);
+    bool is_there = run.status == EXIT_DONE;
+    add_finding(x, "libpipert", false, is_there,
+                is_there ? first_line_copy(x->arena, run.text)
+                         : "runs pipelines in programs; pkg-config does not find it: 'make "
+                           "install', or install the package libpipert-dev");
+}
+
 static void examine_options(struct examination *x)
 {
     examine_library(x, "sndfile", "libsndfile.so.1",
@@ -134,6 +198,7 @@ static void examine_options(struct examination *x)
                     "package gcc");
     examine_program(x, "pkg-config", "--version",
                     "finds libpipert for a C compiler: install the package pkgconf");
+    examine_libpipert(x);
 }
 
 /* ---- the report ---- */
@@ -153,6 +218,10 @@ static void print_findings_text(const struct examination *x)
         const char *word = finding->is_there ? "ok" : finding->is_needed ? "WRONG" : "missing";
         printf("%-8s %-11s %s\n", word, finding->name, finding->text);
     }
+    fputs("\npipec compiles for", stdout);
+    for (const struct embedded_file *file = embedded_device_files; file->name != NULL; file++)
+        printf("%s %s", file == embedded_device_files ? "" : ",", file->name);
+    puts(", and for descriptions of your own (--device FILE.dev)");
     puts(is_well(x) ? "\nAll that is needed works." : "\nSomething that is needed does not work.");
 }
 
@@ -173,6 +242,10 @@ static void print_findings_json(const struct examination *x)
         json_text(&json, "text", finding->text);
         json_end(&json, '}');
     }
+    json_end(&json, ']');
+    json_begin(&json, "devices", '[');
+    for (const struct embedded_file *file = embedded_device_files; file->name != NULL; file++)
+        json_text(&json, NULL, file->name);
     json_end(&json, ']');
     json_end(&json, '}');
 }
@@ -201,6 +274,8 @@ static int examine_machine(struct arena *arena, bool as_json)
     if (!write_source(&x))
         return file_failure("write", x.source != NULL ? x.source : "a temporary folder");
     examine_piperun(&x);
+    examine_llvm(&x);
+    examine_linker(&x);
     examine_device(&x, "sim16", "a simulated GPU: a pipeline compiles and runs");
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     examine_device(

@@ -24,7 +24,7 @@ static const char help_text[] =
     "       pipec explain std                  the files of the library\n"
     "\n"
     "  --list                all rules\n"
-    "  --format=FORMAT       text (the default), json; of rules also man, a page for mandoc\n"
+    "  --format=text|json|man  text is the default; man: of rules, a page for mandoc\n"
     "  -h, --help, --version[=json]  this text; the version\n"
     "\n"
     "examples:\n"

@@ -4,9 +4,9 @@
 
 #include "compiler/driver/command_line.h"
 #include "compiler/commands/commands.h"
-#include "compiler/commands/graph_load.h"
 #include "compiler/describe/describe.h"
-#include "compiler/describe/graph_svg.h"
+#include "compiler/describe/graph_page.h"
+#include "compiler/describe/run_report.h"
 #include "compiler/driver/kernel_sources.h"
 #include "compiler/driver/driver_files.h"
 #include "compiler/driver/passes.h"
@@ -18,12 +18,14 @@ static const char help_text[] =
     "\n"
     "Prints the flattened topology of a source, a command list, or a graph in SDF3 XML.\n"
     "\n"
-    "  --format=FORMAT       dot (the default, for Graphviz), svg: a picture, html: a page with "
-    "it\n"
-    "                        and the reasons for depths, json, cmds: the command list, or sdf3:\n"
-    "                        XML of the SDF3 tools; pipec reads the last two like a source\n"
+    "  --format=dot|svg|html|json|cmds|sdf3\n"
+    "                        dot (the default): text for Graphviz, svg: a picture, html: a page "
+    "with it\n"
+    "                        and the reasons for depths, cmds: the command list, sdf3: XML of the\n"
+    "                        SDF3 tools; pipec reads the last two like a source\n"
     "  --stats=FILE          in a picture, show how busy each kernel was in a run; FILE is from\n"
     "                        'piperun --stats=json:FILE'\n"
+    "  --unfold              in a picture, draw each kernel of an array and of a chain\n"
     "  --embed               the command list contains the text of its kernels, and needs "
     "no\n"
     "                        other files than the library's\n"
@@ -46,12 +48,12 @@ static const char help_text[] =
     "\n"
     "Exit status: 0 done, 1 the program is refused, 2 usage or files, 3 internal error.\n";
 
-enum { OPTION_FORMAT = COMMAND_OPTION, OPTION_EMBED, OPTION_STATS };
+enum { OPTION_FORMAT = COMMAND_OPTION, OPTION_EMBED, OPTION_STATS, OPTION_UNFOLD };
 enum format { FORMAT_DOT, FORMAT_SVG, FORMAT_HTML, FORMAT_JSON, FORMAT_CMDS, FORMAT_SDF3 };
 
 struct request {
     enum format format;
-    bool embed;
+    bool embed, unfold;
     const char *output, *pipeline;
     const char *stats; /* the report of a run, or NULL */
 };
@@ -68,6 +70,7 @@ static const char *take_graph_option(void *data, struct arena *arena, int option
         return arena_printf(arena, "--format=%s: dot, svg, html, json, cmds or sdf3", value);
     }
     case OPTION_EMBED: request->embed = true; return NULL;
+    case OPTION_UNFOLD: request->unfold = true; return NULL;
     case OPTION_STATS: request->stats = value; return NULL;
     case 'o': request->output = value; return NULL;
     default: request->pipeline = value; return NULL;
@@ -76,18 +79,31 @@ static const char *take_graph_option(void *data, struct arena *arena, int option
 
 /* ---- writing ---- */
 
+/* NULL: the report cannot be read, or is of another program, which has been reported. */
+static const double *read_loads(struct arena *arena, const struct graph *graph, const char *path)
+{
+    const char *reason, *unknown;
+    const uint32_t *stage_of = NULL;
+    const struct run_report *run = run_report_read(arena, path, &reason);
+    if (run != NULL) {
+        stage_of = run_report_stages(arena, run, graph, &unknown);
+        if (stage_of != NULL) return run_report_loads(arena, run, stage_of, graph->nodes.count);
+        reason = arena_printf(arena, "pipeline '%s' has no kernel '%s'", graph->name, unknown);
+    }
+    fprintf(stderr, "pipec: error: cannot read '%s': %s\n", path, reason);
+    return NULL;
+}
+
 static int write_graph_form(struct compile *cx, const struct request *request,
                             const struct graph *graph, const struct ast_program *program, FILE *to)
 {
     const double *loads = NULL;
-    const char *reason;
     if (request->stats != NULL) {
-        loads = graph_load_read(cx->arena, graph, request->stats, &reason);
-        if (loads == NULL) {
-            fprintf(stderr, "pipec: error: cannot read '%s': %s\n", request->stats, reason);
-            return EXIT_FILES;
-        }
+        loads = read_loads(cx->arena, graph, request->stats);
+        if (loads == NULL) return EXIT_FILES;
     }
+    struct picture_look look = {
+        .loads = loads, .output = request->output, .unfolded = request->unfold};
     switch (request->format) {
     case FORMAT_DOT: graph_dot(to, graph); break;
     case FORMAT_JSON: graph_json(to, cx, graph); break;
@@ -95,8 +111,8 @@ static int write_graph_form(struct compile *cx, const struct request *request,
         graph_cmds(to, kernel_sources(cx, program, request->output, request->embed), graph);
         break;
     case FORMAT_SDF3: return graph_sdf3(to, cx, graph) ? EXIT_DONE : EXIT_REFUSED;
-    case FORMAT_SVG: graph_svg(to, cx, graph, loads); break;
-    case FORMAT_HTML: graph_html(to, cx, graph, loads); break;
+    case FORMAT_SVG: graph_svg(to, cx->arena, cx, graph, &look, NULL); break;
+    case FORMAT_HTML: graph_html(to, cx, graph, &look); break;
     }
     return EXIT_DONE;
 }
@@ -150,6 +166,7 @@ int command_graph(int argc, char **argv)
     static const struct option options[] = {{"format", required_argument, NULL, OPTION_FORMAT},
                                             {"embed", no_argument, NULL, OPTION_EMBED},
                                             {"stats", required_argument, NULL, OPTION_STATS},
+                                            {"unfold", no_argument, NULL, OPTION_UNFOLD},
                                             {NULL, 0, NULL, 0}};
     struct request request = {0};
     struct arena *arena = arena_create();
@@ -170,6 +187,9 @@ int command_graph(int argc, char **argv)
     } else if (line.action != COMMAND_USAGE && request.stats != NULL &&
                request.format != FORMAT_SVG && request.format != FORMAT_HTML) {
         fputs("pipec: error: --stats goes with --format=svg or html\n", stderr);
+    } else if (line.action != COMMAND_USAGE && request.unfold && request.format != FORMAT_SVG &&
+               request.format != FORMAT_HTML) {
+        fputs("pipec: error: --unfold goes with --format=svg or html\n", stderr);
     } else if (line.action != COMMAND_USAGE) {
         struct compile cx = compile_begin(arena, line.options);
         cx.options.pipeline = request.pipeline;

@@ -13,13 +13,13 @@
 #include "lang/embedded.h"
 
 static const char help_text[] =
-    "usage: pipec new [--kind=KIND] FILE.pipe\n"
+    "usage: pipec new [--kind=numbers|sound|picture] FILE.pipe\n"
     "\n"
     "Writes a small pipeline with a test, and prints the commands that try it. An existing file "
     "is\n"
     "never changed.\n"
     "\n"
-    "  --kind=KIND           numbers (the default), sound, picture\n"
+    "  --kind=numbers|sound|picture  what it computes with (default numbers)\n"
     "  -h, --help, --version[=json]  this text; the version\n"
     "\n"
     "examples:\n"

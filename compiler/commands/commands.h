@@ -24,6 +24,7 @@ command_function command_graph;
 command_function command_help;
 command_function command_lsp;
 command_function command_new;
+command_function command_report;
 command_function command_run;
 command_function command_test;
 command_function command_lint;

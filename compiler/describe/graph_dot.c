@@ -135,8 +135,7 @@ void graph_dot(FILE *to, const struct graph *graph)
     for (size_t i = 0; i < graph->buffers.count; i++) {
         const struct graph_buffer *buffer = &graph->buffers.items[i];
         if (buffer->outer == GRAPH_INNER) continue;
-        fprintf(to, "    p%zu [shape=%s, label=\"", i,
-                buffer->outer == GRAPH_OUTER_IN ? "rarrow" : "larrow");
+        fprintf(to, "    p%zu [shape=rarrow, label=\"", i);
         print_dot_name(to, buffer->name);
         fprintf(to, "\\n%s\"];\n", type_text(arena, buffer->type));
     }

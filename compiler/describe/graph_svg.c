@@ -1,69 +1,142 @@
 /* SPDX-License-Identifier: MIT */
-#include "compiler/describe/graph_svg.h"
-
 #include <inttypes.h>
 #include <string.h>
 
-#include "compiler/describe/graph_layout.h"
+#include "compiler/describe/svg_drawing.h"
 
 enum {
-    LEGEND_HEIGHT = 46,
-    LEGEND_WIDTH = 620,
-    BACK_STEP = 11, /* between two lines below the boxes */
+    LEGEND_HEIGHT = 52,
+    LEGEND_WIDTH = 640,
+    RUN_LETTERS = 5, /* " of ", and a separator of digits */
+    POINT = 12,      /* of a port */
 };
 
-struct drawing {
-    FILE *to;
-    struct arena *arena;
-    const struct compile *cx;
-    const struct graph *graph;
-    const double *loads;
-    struct graph_layout layout;
-    uint32_t back_lines; /* drawn so far */
-};
-
+/* Without variables, which several programs that show SVG do not know. The classes of texts are short, because there are many:
+ * t title, k kernel, i and o rates of inputs and outputs, d depths (s: on a cycle), m at the middle, n notes. */
 static const char style[] =
     "<style>\n"
-    ".pipec{--back:#fff;--ink:#1c2733;--soft:#5b6b7b;--box:#f2f6fa;--edge:#8aa0b4;--port:#e3f1e7;--"
-    "line:#4a6a8a;--cycle:#c0392b;"
-    "--load:#f39c12;font:12px ui-monospace,Menlo,Consolas,monospace}\n"
-    "@media(prefers-color-scheme:dark){.pipec{--back:#12181f;--ink:#e4ebf2;--soft:#93a4b5;--box:#"
-    "1e2833;--edge:#4d6072;"
-    "--port:#1d3527;--line:#7fa6cc;--cycle:#ff7b6b;--load:#c97b10}}\n"
-    ".pipec .page{fill:var(--back)}.pipec text{fill:var(--ink)}.pipec .kernel,.pipec .rate,.pipec "
-    ".depth{fill:var(--soft);font-size:11px}\n"
-    ".pipec .box{fill:var(--box);stroke:var(--edge)}.pipec .load{fill:var(--load)}.pipec "
-    ".outer{fill:var(--port);stroke:var(--edge)}\n"
-    ".pipec .depth{paint-order:stroke;stroke:var(--back);stroke-width:3px}.pipec "
-    ".title{font-weight:bold}.pipec .buffer{fill:none;stroke:var(--line);stroke-width:1.4}\n"
-    ".pipec .cycle{stroke:var(--cycle);stroke-dasharray:5 3}.pipec .tip{fill:var(--line)}.pipec "
-    ".right{text-anchor:end}"
-    ".pipec .middle{text-anchor:middle}\n"
+    ".pipec{font:12px ui-monospace,Menlo,Consolas,\"DejaVu Sans Mono\",monospace}\n"
+    ".pipec .page{fill:#fff}.pipec text{fill:#1c2733}.pipec .t{font-weight:bold}\n"
+    ".pipec .k,.pipec .i,.pipec .o,.pipec .d,.pipec .n{fill:#55646f;font-size:11px}\n"
+    ".pipec .node .t,.pipec .k,.pipec .m{text-anchor:middle}.pipec .o{text-anchor:end}\n"
+    ".pipec .d{paint-order:stroke;stroke:#fff;stroke-width:3px}.pipec .s{fill:#c0392b}\n"
+    ".pipec .box{fill:#f1f5f9;stroke:#7f96ab}.pipec .outer{fill:#e0f0e4;stroke:#6f9f80}\n"
+    ".pipec .inside{fill:#e8eef5;fill-opacity:.45;stroke:#9db0c2;stroke-dasharray:6 3}\n"
+    ".pipec .buffer{fill:none;stroke:#44678a;stroke-width:1.4}.pipec .tip{fill:#44678a}\n"
+    ".pipec .cycle .buffer{stroke:#c0392b}.pipec .cycle .tip{fill:#c0392b}\n"
+    ".pipec .load{fill:#f08c00}.pipec a{text-decoration:none}\n"
+    ".pipec a:hover .box,.pipec a:hover .outer,.pipec .net:hover .buffer{stroke-width:2.4}\n"
+    "@media(prefers-color-scheme:dark){\n"
+    ".pipec .page{fill:#12181f}.pipec text{fill:#e4ebf2}\n"
+    ".pipec .k,.pipec .i,.pipec .o,.pipec .d,.pipec .n{fill:#9fb0c0}.pipec .d{stroke:#12181f}\n"
+    ".pipec .box{fill:#1e2833;stroke:#5c7389}.pipec .outer{fill:#1d3527;stroke:#4d7a5d}\n"
+    ".pipec .inside{fill:#1a232d;stroke:#4a5c6d}.pipec .s{fill:#ff7b6b}\n"
+    ".pipec .buffer{stroke:#7fa6cc}.pipec .tip{fill:#7fa6cc}\n"
+    ".pipec .cycle .buffer{stroke:#ff7b6b}.pipec .cycle .tip{fill:#ff7b6b}\n"
+    ".pipec .load{fill:#d9822b}}\n"
     "</style>\n";
 
-/* Text between tags and in attributes. */
-static void put_escaped(FILE *to, const char *text)
+/* ---- texts ---- */
+
+static void put_escaped_byte(FILE *to, char byte)
 {
-    for (; *text != '\0'; text++) {
-        unsigned char byte = (unsigned char)*text;
-        if (byte == '<')
-            fputs("&lt;", to);
-        else if (byte == '>')
-            fputs("&gt;", to);
-        else if (byte == '&')
-            fputs("&amp;", to);
-        else if (byte == '"')
-            fputs("&quot;", to);
-        else if (byte >= ' ')
-            fputc(byte, to);
+    switch (byte) {
+    case '<': fputs("&lt;", to); break;
+    case '>': fputs("&gt;", to); break;
+    case '&': fputs("&amp;", to); break;
+    case '"': fputs("&quot;", to); break;
+    default:
+        if ((unsigned char)byte >= ' ') fputc(byte, to);
     }
 }
 
-static void put_svg_text(const struct drawing *d, int x, int y, const char *kind, const char *text)
+void svg_put_escaped(FILE *to, const char *text)
+{
+    for (; *text != '\0'; text++)
+        put_escaped_byte(to, *text);
+}
+
+void svg_put_lines_of_text(FILE *to, const char *text)
+{
+    for (; *text != '\0'; text++)
+        if (*text == '\n')
+            fputc('\n', to);
+        else
+            put_escaped_byte(to, *text);
+}
+
+void svg_put_text(const struct drawing *d, int x, int y, const char *kind, const char *text)
 {
     fprintf(d->to, "<text x=\"%d\" y=\"%d\" class=\"%s\">", x, y, kind);
-    put_escaped(d->to, text);
+    svg_put_escaped(d->to, text);
     fputs("</text>\n", d->to);
+}
+
+static const char *numbers_text(struct arena *arena, uint64_t least, uint64_t most)
+{
+    if (least == most) return arena_printf(arena, "%" PRIu64, most);
+    return arena_printf(arena, "%" PRIu64 "..%" PRIu64, least, most);
+}
+
+const char *svg_bundle_text(const struct drawing *d, uint32_t bundle)
+{
+    const struct picture_bundle *of = &d->picture.bundles.items[bundle];
+    const struct graph_buffer *buffer = &d->graph->buffers.items[of->buffer];
+    /* Another depth than the author's may get room for full dispatches from a device. */
+    bool settled = buffer->depth_declared || d->graph->buffers_mode != BUFFERS_DEFAULT;
+    if (buffer->outer != GRAPH_INNER) return "";
+    const char *text = "";
+    if (d->look->depths != NULL && d->look->depths[of->buffer] > 0)
+        text = arena_printf(d->arena, "%" PRIu64, d->look->depths[of->buffer]);
+    else if (of->depth_most > 0) /* a program that is refused has no depths yet */
+        text = arena_printf(d->arena, "%s%s", settled ? "" : "\u2265 ",
+                            numbers_text(d->arena, of->depth_least, of->depth_most));
+    if (of->init_most > 0)
+        text = arena_printf(d->arena, "%s%sinit %s", text, *text != '\0' ? ", " : "",
+                            numbers_text(d->arena, of->init_least, of->init_most));
+    uint64_t slack = d->cycles.slack[of->buffer];
+    if (of->buffers == 1 && slack != SLACK_UNKNOWN)
+        text = arena_printf(d->arena, "%s, slack %" PRIu64, text, slack);
+    return text;
+}
+
+bool svg_is_on_cycle(const struct drawing *d, uint32_t bundle)
+{
+    return d->cycles.on_cycle[d->picture.bundles.items[bundle].buffer];
+}
+
+/* About, in letters of 11 pixels. */
+static int label_width(const void *data, uint32_t bundle)
+{
+    const struct drawing *d = data;
+    const char *text = svg_bundle_text(d, bundle);
+    int letters = 0;
+    for (; *text != '\0'; text++)
+        letters += ((unsigned char)*text & 0xc0) != 0x80;
+    /* The page of a run writes "level of depth" there. */
+    if (d->look->depths != NULL) letters += letters + RUN_LETTERS;
+    return letters > 0 ? letters * PICTURE_LETTER + 12 : 10;
+}
+
+/* ---- links to the source ---- */
+
+static void put_url(FILE *to, const char *path)
+{
+    for (; *path != '\0'; path++)
+        if (strchr(" \"#%?<>:", *path) != NULL)
+            fprintf(to, "%%%02X", (unsigned char)*path);
+        else if (*path == '&')
+            fputs("&amp;", to);
+        else
+            fputc(*path, to);
+}
+
+/* The way from the folder of the picture to the folder that paths are relative to. */
+static void put_way_back(FILE *to, const char *output)
+{
+    if (output == NULL || output[0] == '/') return;
+    for (const char *slash = strchr(output, '/'); slash != NULL; slash = strchr(slash + 1, '/'))
+        fputs("../", to);
 }
 
 /* False: the place is in no file. */
@@ -75,258 +148,204 @@ static bool begin_link(const struct drawing *d, struct span span)
     const struct source *source = source_get(d->cx->sources, span.source);
     source_locate(source, span.begin, &line, &column);
     fputs("<a href=\"", d->to);
-    for (const char *byte = source->name; *byte != '\0'; byte++)
-        if (strchr(" \"#%?<>", *byte) != NULL)
-            fprintf(d->to, "%%%02X", (unsigned char)*byte);
-        else if (*byte == '&')
-            fputs("&amp;", d->to);
-        else
-            fputc(*byte, d->to);
+    if (source->name[0] != '/') put_way_back(d->to, d->look->output);
+    put_url(d->to, source->name);
     fprintf(d->to, "#L%" PRIu32 "\">\n", line);
     return true;
 }
 
 /* ---- boxes ---- */
 
-static void put_svg_node(const struct drawing *d, const struct layout_box *box)
+static void put_rect(const struct drawing *d, int x, int y, const struct picture_box *box,
+                     const char *kind)
+{
+    fputs("<rect ", d->to);
+    if (x != 0 || y != 0) fprintf(d->to, "x=\"%d\" y=\"%d\" ", x, y);
+    fprintf(d->to, "width=\"%d\" height=\"%d\" rx=\"4\" class=\"%s\"/>\n", box->width, box->height,
+            kind);
+}
+
+static void put_load(const struct drawing *d, const struct picture_box *box)
+{
+    double load = d->loads[box->node];
+    fprintf(d->to,
+            "<rect width=\"%d\" height=\"%d\" rx=\"4\" class=\"load\" fill-opacity=\"%.2f\"/>\n",
+            box->width, box->height, load * 0.8);
+    svg_put_text(d, box->width - 8, -4, "o", arena_printf(d->arena, "%.0f%%", load * 100));
+}
+
+static void put_kernel(const struct drawing *d, const struct picture_box *box,
+                       struct svg_place origin)
 {
     const struct graph_node *node = &d->graph->nodes.items[box->node];
+    int middle = box->width / 2;
     bool linked = begin_link(d, node->span);
-    fprintf(d->to,
-            "<g class=\"node\"><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\" "
-            "class=\"box\"/>\n",
-            box->x, box->y, box->width, box->height);
-    if (d->loads != NULL)
-        fprintf(d->to, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"4\" class=\"load\"/>\n",
-                box->x, box->y, (int)(d->loads[box->node] * box->width + 0.5));
-    put_svg_text(d, box->x + box->width / 2, box->y + 16, "title middle", node->name);
-    if (strcmp(node->name, node->kernel->title) != 0)
-        put_svg_text(d, box->x + box->width / 2, box->y + 29, "kernel middle", node->kernel->title);
-    for (uint32_t i = 0; i < node->inputs.count; i++)
-        put_svg_text(d, box->x + 8, layout_port_y(box, i) + 4, "rate",
-                     layout_input_text(d->arena, node, &node->inputs.items[i]));
-    for (uint32_t i = 0; i < node->outputs.count; i++)
-        put_svg_text(d, box->x + box->width - 8, layout_port_y(box, i) + 4, "rate right",
-                     layout_output_text(d->arena, node, &node->outputs.items[i]));
+    fprintf(d->to, "<g class=\"node\" data-node=\"%" PRIu32 "\" transform=\"translate(%d %d)\">",
+            box->node, origin.x + box->x, origin.y + box->y);
+    for (int i = box->members > 1 ? 2 : 0; i >= 0; i--)
+        put_rect(d, i * PICTURE_SHEET, -i * PICTURE_SHEET, box, "box");
+    if (d->loads != NULL) put_load(d, box);
+    svg_put_text(d, middle, 16, "t", box->name);
+    if (box->detail != NULL) svg_put_text(d, middle, 29, "k", box->detail);
+    for (uint32_t i = 0; i < box->ins.count; i++)
+        svg_put_text(d, 8, box->ins.items[i].y + 4, "i", box->ins.items[i].text);
+    for (uint32_t i = 0; i < box->outs.count; i++)
+        svg_put_text(d, box->width - 8, box->outs.items[i].y + 4, "o", box->outs.items[i].text);
     fputs(linked ? "</g></a>\n" : "</g>\n", d->to);
 }
 
-static void put_outer(const struct drawing *d, const struct layout_box *box)
+/* In-ports and out-ports point with the flow. */
+static void put_outer(const struct drawing *d, const struct picture_box *box,
+                      struct svg_place origin)
 {
-    const struct graph_buffer *buffer = &d->graph->buffers.items[box->buffer];
+    const struct picture_bundle *bundle = &d->picture.bundles.items[box->bundle];
+    const struct graph_buffer *buffer = &d->graph->buffers.items[bundle->buffer];
+    int x = origin.x + box->x, y = origin.y + box->y;
     bool linked = begin_link(d, buffer->span);
-    fprintf(d->to, "<g class=\"port\"><title>%s-port ",
+    fprintf(d->to, "<g class=\"port\" data-bundle=\"%" PRIu32 "\"><title>%s-port ", box->bundle,
             buffer->outer == GRAPH_OUTER_IN ? "in" : "out");
-    put_escaped(d->to, type_text(d->arena, buffer->type));
-    fprintf(d->to,
-            "</title><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"13\" "
-            "class=\"outer\"/>\n",
-            box->x, box->y, box->width, box->height);
-    put_svg_text(d, box->x + box->width / 2, box->y + 17, "middle", buffer->name);
+    svg_put_escaped(d->to, type_text(d->arena, buffer->type));
+    fprintf(d->to, "</title><path class=\"outer\" d=\"M%d %dh%dl%d %dl%d %dh%dz\"/>\n", x, y,
+            box->width - POINT, POINT, box->height / 2, -POINT, box->height / 2,
+            POINT - box->width);
+    svg_put_text(d, x + (box->width - POINT) / 2 + 2, y + 17, "m", box->name);
     fputs(linked ? "</g></a>\n" : "</g>\n", d->to);
 }
 
-/* ---- lines ---- */
+static void put_level(const struct drawing *d, const struct picture_level *level,
+                      struct svg_place origin);
 
-/* A program that is refused has no depths yet. */
-static bool has_depth(const struct graph_buffer *buffer)
+static void put_pipeline(const struct drawing *d, const struct picture_box *box,
+                         struct svg_place origin)
 {
-    return buffer->outer == GRAPH_INNER && buffer->depth_packets > 0;
+    struct svg_place place = {origin.x + box->x, origin.y + box->y};
+    fputs("<g class=\"pipeline\">", d->to);
+    for (int i = 2; i > 0 && box->members > 1; i--)
+        put_rect(d, place.x + i * PICTURE_SHEET, place.y - i * PICTURE_SHEET, box, "inside");
+    put_rect(d, place.x, place.y, box, "inside");
+    svg_put_text(d, place.x + 10, place.y + 16, "t", box->name);
+    if (box->detail != NULL)
+        svg_put_text(d, place.x + box->width - 10, place.y + 16, "o", box->detail);
+    place.y += PICTURE_TITLE;
+    put_level(d, box->inside, place);
+    fputs("</g>\n", d->to);
 }
 
-/* Another depth than the author's may get room for full dispatches from a device. */
-static const char *depth_text(const struct drawing *d, const struct graph_buffer *buffer)
+static void put_level(const struct drawing *d, const struct picture_level *level,
+                      struct svg_place origin)
 {
-    bool settled = buffer->depth_declared || d->graph->buffers_mode != BUFFERS_DEFAULT;
-    return arena_printf(d->arena, "%s%" PRIu64, settled ? "" : "\u2265 ", buffer->depth_packets);
-}
-
-static void put_curve(const struct drawing *d, int x1, int y1, int x2, int y2)
-{
-    int half = (x2 - x1) / 2;
-    fprintf(d->to, " C%d %d %d %d %d %d", x1 + half, y1, x2 - half, y2, x2, y2);
-}
-
-/* Through the bends; their boxes are as wide as the layer leaves them. */
-static void put_forward(const struct drawing *d, const struct layout_edge *edge, int x, int y)
-{
-    const struct layout_box *to = &d->layout.boxes.items[edge->to];
-    for (size_t i = 0; i < edge->bends.count; i++) {
-        const struct layout_box *bend = &d->layout.boxes.items[edge->bends.items[i]];
-        put_curve(d, x, y, bend->x, bend->y + bend->height / 2);
-        x = bend->x;
-        y = bend->y + bend->height / 2;
+    svg_put_lines(d, level, origin);
+    for (uint32_t i = 0; i < level->real_boxes; i++) {
+        const struct picture_box *box = &level->boxes.items[i];
+        switch (box->kind) {
+        case PICTURE_KERNEL: put_kernel(d, box, origin); break;
+        case PICTURE_PIPELINE: put_pipeline(d, box, origin); break;
+        case PICTURE_OUTER: put_outer(d, box, origin); break;
+        case PICTURE_BORDER: break;
+        }
     }
-    put_curve(d, x, y, to->x - 7, layout_port_y(to, edge->to_port));
 }
 
-/* Out to the right, down, and back below all boxes. */
-static void put_back(struct drawing *d, const struct layout_edge *edge, int x, int y)
-{
-    const struct layout_box *to = &d->layout.boxes.items[edge->to];
-    int shift = (int)(d->back_lines % 6) * 4;
-    int low = d->layout.height - LAYOUT_MARGIN + (int)++d->back_lines * BACK_STEP;
-    int end_y = layout_port_y(to, edge->to_port);
-    fprintf(d->to, " C%d %d %d %d %d %d V%d Q%d %d %d %d H%d Q%d %d %d %d V%d", x + 10, y,
-            x + 16 + shift, y, x + 16 + shift, y + 10, low - 10, x + 16 + shift, low, x + 6 + shift,
-            low, to->x - 20 - shift, to->x - 30 - shift, low, to->x - 30 - shift, low - 10,
-            end_y + 10);
-    fprintf(d->to, " Q%d %d %d %d H%d", to->x - 30 - shift, end_y, to->x - 20 - shift, end_y,
-            to->x - 7);
-}
+/* ---- the legend: what the picture has ---- */
 
-/* Where the line of the buffer begins; written once for all its readers. */
-static void put_depth(const struct drawing *d, const struct layout_edge *edge)
-{
-    const struct graph_buffer *buffer = &d->graph->buffers.items[edge->buffer];
-    const struct layout_box *from = &d->layout.boxes.items[edge->from];
-    const char *text = depth_text(d, buffer);
-    if (buffer->initial.packets > 0)
-        text = arena_printf(d->arena, "%s, init %" PRIu64, text, buffer->initial.packets);
-    if (has_depth(buffer))
-        put_svg_text(d, from->x + from->width + 8, layout_port_y(from, edge->from_port) - 4,
-                     "depth", text);
-}
+struct shown_kinds {
+    bool pipeline, folded;
+};
 
-static void put_edge(struct drawing *d, const struct layout_edge *edge)
+static struct shown_kinds kinds_of_level(const struct picture_level *level)
 {
-    const struct graph_buffer *buffer = &d->graph->buffers.items[edge->buffer];
-    const struct layout_box *from = &d->layout.boxes.items[edge->from];
-    int x = from->x + from->width, y = layout_port_y(from, edge->from_port);
-    fputs("<g><title>", d->to);
-    put_escaped(d->to,
-                arena_printf(d->arena, "%s: %s", buffer->name, type_text(d->arena, buffer->type)));
-    if (has_depth(buffer)) fprintf(d->to, ", depth %s", depth_text(d, buffer));
-    if (buffer->depth_reason != NULL) {
-        fputs(": ", d->to);
-        put_escaped(d->to, buffer->depth_reason);
+    struct shown_kinds kinds = {0};
+    for (uint32_t i = 0; i < level->real_boxes; i++) {
+        const struct picture_box *box = &level->boxes.items[i];
+        kinds.folded |= box->members > 1 && box->kind != PICTURE_OUTER;
+        if (box->inside == NULL) continue;
+        struct shown_kinds inner = kinds_of_level(box->inside);
+        kinds.pipeline = true;
+        kinds.folded |= inner.folded;
     }
-    fprintf(d->to, "</title><path class=\"buffer%s\" marker-end=\"url(#tip)\" d=\"M%d %d",
-            edge->back ? " cycle" : "", x, y);
-    if (edge->back)
-        put_back(d, edge, x, y);
-    else
-        put_forward(d, edge, x, y);
-    fputs("\"/>\n", d->to);
+    return kinds;
+}
+
+static int put_sample(const struct drawing *d, int x, int y, const char *shape, const char *text)
+{
+    fprintf(d->to, "<g transform=\"translate(%d %d)\">%s</g>\n", x, y, shape);
+    svg_put_text(d, x + 36, y + 11, "n", text);
+    return x + 36 + (int)strlen(text) * PICTURE_LETTER + 24;
+}
+
+static void put_legend(const struct drawing *d, int y)
+{
+    struct shown_kinds kinds = kinds_of_level(d->picture.level);
+    bool cycle = false;
+    for (uint32_t b = 0; b < d->picture.bundles.count && !cycle; b++)
+        cycle = svg_is_on_cycle(d, b);
+    int x = PICTURE_MARGIN;
+    fputs("<g class=\"legend\">\n", d->to);
+    x = put_sample(d, x, y, "<rect width=\"26\" height=\"14\" rx=\"3\" class=\"box\"/>", "kernel");
+    x = put_sample(d, x, y, "<path class=\"outer\" d=\"M0 0h18l8 7l-8 7h-18z\"/>", "port");
+    x = put_sample(
+        d, x, y, "<path class=\"buffer\" d=\"M0 7h19\"/><path class=\"tip\" d=\"M26 7l-8 -4v8z\"/>",
+        "buffer, its depth in packets");
+    if (cycle)
+        put_sample(d, x, y,
+                   "<g class=\"cycle\"><path class=\"buffer\" d=\"M0 7h19\"/><path class=\"tip\" "
+                   "d=\"M26 7l-8 -4v8z\"/></g>",
+                   "on a cycle");
+    x = PICTURE_MARGIN, y += 22;
+    if (kinds.pipeline)
+        x = put_sample(d, x, y, "<rect width=\"26\" height=\"14\" rx=\"3\" class=\"inside\"/>",
+                       "pipeline");
+    if (kinds.folded)
+        x = put_sample(d, x, y,
+                       "<rect x=\"5\" y=\"-3\" width=\"22\" height=\"12\" rx=\"2\" class=\"box\"/>"
+                       "<rect y=\"2\" width=\"22\" height=\"12\" rx=\"2\" class=\"box\"/>",
+                       "several alike");
+    if (d->loads != NULL)
+        put_sample(d, x, y, "<rect width=\"26\" height=\"14\" rx=\"3\" class=\"load\"/>",
+                   "busy time, of the busiest kernel's");
     fputs("</g>\n", d->to);
 }
 
 /* ---- the picture ---- */
 
-static void put_legend(const struct drawing *d, int y)
+static void put_picture(const struct drawing *d)
 {
-    int x = LAYOUT_MARGIN;
-    fprintf(d->to,
-            "<g class=\"legend\"><rect x=\"%d\" y=\"%d\" width=\"26\" height=\"14\" rx=\"3\" "
-            "class=\"box\"/>\n",
-            x, y);
-    put_svg_text(d, x + 34, y + 11, "rate", "kernel");
-    fprintf(d->to,
-            "<rect x=\"%d\" y=\"%d\" width=\"26\" height=\"14\" rx=\"7\" class=\"outer\"/>\n",
-            x + 96, y);
-    put_svg_text(d, x + 130, y + 11, "rate", "port");
-    fprintf(d->to, "<path class=\"buffer\" marker-end=\"url(#tip)\" d=\"M%d %d h26\"/>\n", x + 180,
-            y + 7);
-    put_svg_text(d, x + 216, y + 11, "rate", "buffer, with its depth");
-    fprintf(d->to, "<path class=\"buffer cycle\" marker-end=\"url(#tip)\" d=\"M%d %d h26\"/>\n",
-            x + 400, y + 7);
-    put_svg_text(d, x + 436, y + 11, "rate", "closes a cycle");
-    if (d->loads != NULL) {
-        fprintf(d->to, "<rect x=\"%d\" y=\"%d\" width=\"26\" height=\"4\" class=\"load\"/>\n", x,
-                y + 24);
-        put_svg_text(d, x + 34, y + 30, "rate", "busy time, of the busiest kernel's");
-    }
-    fputs("</g>\n", d->to);
-}
-
-static void draw_graph(struct drawing *d)
-{
-    d->layout = graph_layout_make(d->arena, d->graph);
-    int back = (int)d->layout.back_edges * BACK_STEP;
-    int bottom = d->layout.height + (back > 0 ? back + 8 : 0);
-    int width = d->layout.width + (back > 0 ? 30 : 0), height = bottom + LEGEND_HEIGHT;
-    if (width < LEGEND_WIDTH) width = LEGEND_WIDTH;
-    int left = back > 0 ? -30 : 0; /* room for the line to the first box */
+    const struct picture_level *level = d->picture.level;
+    int width = level->width > LEGEND_WIDTH ? level->width : LEGEND_WIDTH;
+    int height = level->height + LEGEND_HEIGHT;
     fprintf(d->to,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"pipec\" width=\"%d\" height=\"%d\" "
-            "viewBox=\"%d 0 %d %d\" role=\"img\">\n<title>pipeline ",
-            width - left, height, left, width - left, height);
-    put_escaped(d->to, d->graph->name);
+            "viewBox=\"0 0 %d %d\" role=\"img\">\n<title>pipeline ",
+            width, height, width, height);
+    svg_put_escaped(d->to, d->graph->name);
     fputs("</title>\n", d->to);
     fputs(style, d->to);
-    fputs("<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"1\" refY=\"4\" markerWidth=\"7\" "
-          "markerHeight=\"7\" "
-          "orient=\"auto\" markerUnits=\"userSpaceOnUse\"><path class=\"tip\" d=\"M0 0 8 4 0 "
-          "8z\"/></marker></defs>\n",
-          d->to);
-    fprintf(d->to, "<rect x=\"%d\" width=\"%d\" height=\"%d\" class=\"page\"/>\n", left,
-            width - left, height);
-    for (size_t i = 0; i < d->layout.edges.count; i++)
-        put_edge(d, &d->layout.edges.items[i]);
-    for (size_t i = 0; i < d->layout.edges.count; i++) {
-        const struct layout_edge *edge = &d->layout.edges.items[i];
-        if (i == 0 || edge[-1].buffer != edge->buffer) put_depth(d, edge);
-    }
-    for (uint32_t i = 0; i < d->layout.real_boxes; i++)
-        if (d->layout.boxes.items[i].node != GRAPH_NONE)
-            put_svg_node(d, &d->layout.boxes.items[i]);
-        else
-            put_outer(d, &d->layout.boxes.items[i]);
-    put_legend(d, bottom + 4);
+    fprintf(d->to, "<rect width=\"%d\" height=\"%d\" class=\"page\"/>\n", width, height);
+    put_level(d, level, (struct svg_place){0, 0});
+    put_legend(d, level->height);
     fputs("</svg>\n", d->to);
 }
 
-void graph_svg(FILE *to, const struct compile *cx, const struct graph *graph, const double *loads)
+/* By shown node: of the nodes that it stands for, the share of the busiest one. */
+static const double *loads_of_boxes(const struct drawing *d)
 {
-    struct drawing d = {
-        .to = to, .arena = arena_create(), .cx = cx, .graph = graph, .loads = loads};
-    draw_graph(&d);
-    arena_destroy(d.arena);
+    if (d->look->loads == NULL) return NULL;
+    double *loads = ARENA_ARRAY(d->arena, double, d->graph->nodes.count + 1);
+    for (size_t n = 0; n < d->graph->nodes.count; n++) {
+        double *load = &loads[d->picture.shown[n]];
+        if (d->look->loads[n] > *load) *load = d->look->loads[n];
+    }
+    return loads;
 }
 
-/* ---- the page ---- */
-
-static void put_buffer_row(const struct drawing *d, const struct graph_buffer *buffer)
+void graph_svg(FILE *to, struct arena *arena, const struct compile *cx, const struct graph *graph,
+               const struct picture_look *look, struct svg_boxes *boxes)
 {
-    static const char *const kinds[] = {"buffer", "in-port", "out-port"};
-    fputs("<tr><td>", d->to);
-    put_escaped(d->to, buffer->name);
-    fprintf(d->to, "</td><td>%s</td><td>", kinds[buffer->outer]);
-    put_escaped(d->to, type_text(d->arena, buffer->type));
-    if (has_depth(buffer))
-        fprintf(d->to, "</td><td>%s</td><td>", depth_text(d, buffer));
-    else
-        fputs("</td><td></td><td>", d->to);
-    if (buffer->depth_reason != NULL) put_escaped(d->to, buffer->depth_reason);
-    fputs("</td></tr>\n", d->to);
-}
-
-void graph_html(FILE *to, const struct compile *cx, const struct graph *graph, const double *loads)
-{
-    struct drawing d = {
-        .to = to, .arena = arena_create(), .cx = cx, .graph = graph, .loads = loads};
-    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-          "<meta name=\"viewport\" content=\"width=device-width\"><meta name=\"color-scheme\" "
-          "content=\"light dark\"><title>pipeline ",
-          to);
-    put_escaped(to, graph->name);
-    fputs("</title>\n<style>body{font:14px "
-          "system-ui,sans-serif;margin:16px}div{overflow:auto;border:1px solid "
-          "#8888;border-radius:4px}"
-          "table{border-collapse:collapse;margin-top:16px}td,th{text-align:left;padding:2px "
-          "10px;border-bottom:1px solid #8884}</style>"
-          "</head>\n<body><h1>pipeline ",
-          to);
-    put_escaped(to, graph->name);
-    fprintf(to,
-            "</h1>\n<p>%zu kernels, %zu buffers and ports, %" PRIu64
-            " bytes of buffers</p>\n<div>\n",
-            graph->nodes.count, graph->buffers.count, graph->memory_bytes);
-    draw_graph(&d);
-    fputs("</div>\n<table><tr><th>name</th><th></th><th>type</th><th>depth</th><th>why</th></tr>\n",
-          to);
-    for (size_t i = 0; i < graph->buffers.count; i++)
-        put_buffer_row(&d, &graph->buffers.items[i]);
-    fputs("</table></body></html>\n", to);
-    arena_destroy(d.arena);
+    struct drawing d = {.to = to, .arena = arena, .cx = cx, .graph = graph, .look = look};
+    d.picture = picture_make(arena, graph, !look->unfolded);
+    d.cycles = picture_cycles_find(arena, graph);
+    d.loads = loads_of_boxes(&d);
+    picture_place(arena, &d.picture, label_width, &d);
+    put_picture(&d);
+    if (boxes != NULL) *boxes = (struct svg_boxes){d.picture.shown, d.picture.bundle};
 }

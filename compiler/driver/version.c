@@ -6,6 +6,7 @@
 #include <llvm/Config/llvm-config.h>
 #include <string.h>
 #include <xxhash.h>
+#include <zlib.h>
 
 #undef json_boolean /* of jansson: base/json_write.h has a function of that name */
 #include "base/json_write.h"
@@ -35,6 +36,7 @@ static void print_version_json(FILE *to)
     json_text(&json, "expat", XML_ExpatVersion() + strlen("expat_"));
     json_text(&json, "jansson", jansson_version_str());
     json_text(&json, "xxhash", hash_version);
+    json_text(&json, "zlib", zlibVersion());
     json_end(&json, '}');
     json_begin(&json, "devices", '[');
     for (const struct embedded_file *file = embedded_device_files; file->name != NULL; file++)

@@ -54,7 +54,7 @@ struct graph_output {
     uint64_t share;
 };
 
-/* The cost of a node's warps (lang/time.md): lanes of a CU, filled with firings or with work-items. */
+/* The cost of a node's warps (lang/time.md): lanes of a core, filled with firings or with work-items. */
 struct graph_warp {
     bool counted;             /* the cost of a warp depends on data: generated code counts it */
     uint64_t cycles;          /* of a warp; stateful: of a firing; `counted`: an estimate */

@@ -360,11 +360,15 @@ static void label_waits(const struct block_case *at, struct diag *d, const struc
                   cycle->count - LABELS_MAX);
 }
 
-/* "declare 'back' with 'init 4 x 0'", or the words for the buffer's own declaration. */
+/* "declare 'back' with 'init 4 x 0'", or the words for the buffer's own declaration.  Only channels of SDF3 XML have their
+ * origin in another text. */
 static const char *initial_text(const struct block_case *at, const struct wait_cycle *cycle)
 {
     const struct graph_buffer *buffer = &at->pass->graph->buffers.items[cycle->buffer];
     struct arena *arena = at->pass->arena;
+    if (source_origin(at->pass->cx->sources, buffer->span).source != buffer->span.source)
+        return arena_printf(arena, "write initialTokens=\"%" PRIu64 "\" in the channel '%s'",
+                            cycle->initial, buffer->name);
     if (buffer->initial.packets)
         return arena_printf(arena, "give '%s' %" PRIu64 " initial packets instead of %" PRIu64,
                             buffer->name, cycle->initial, buffer->initial.packets);

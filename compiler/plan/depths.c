@@ -23,7 +23,7 @@
 /* The maximum for all raises together; a quarter of the device's memory, if that is less. */
 #define RAISE_BYTES_MAX (UINT64_C(64) << 20)
 
-/* Firings of a dispatch that fills every lane of the stage's CUs, or as many as a cycle lets be
+/* Firings of a dispatch that fills the lanes of a core of each of the stage's CUs, or as many as a cycle lets be
  * ready. */
 static uint64_t full_dispatch(const struct placement *at, uint32_t node)
 {

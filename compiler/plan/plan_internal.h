@@ -55,7 +55,7 @@ void plan_raise_depths(const struct placement *at);
 void plan_thresholds(struct placement *at);
 /* Compute units that a launch of the stage can use. */
 uint64_t plan_stage_cus(const struct placement *at, uint32_t node);
-/* Firings that fill the lanes of one CU: of a kernel with work-items, its groups. */
+/* Firings that fill the lanes of one core: of a kernel with work-items, its groups. */
 uint64_t plan_firings_of_lanes(const struct placement *at, uint32_t node);
 
 /* Fills the indices of all kernels with work-items, in cx->arena; `cx` NULL: in `arena`, for a trial, which reports

@@ -2,7 +2,7 @@
 /*
  * thresholds: for how many firings a stage waits, and how many a dispatch has at most.
  *
- * The threshold is the number of firings that fills the lanes of a CU, or the largest smaller one that depths and cycles
+ * The threshold is the number of firings that fills the lanes of a core, or the largest smaller one that depths and cycles
  * admit.  Of a kernel with work-items it counts groups.  With state it is 1.
  */
 #include "compiler/plan/plan_internal.h"

@@ -368,8 +368,20 @@ static struct kx *conditional_expression(struct body *b, const struct ast_expr *
     return body_fold(b, kx);
 }
 
+/* Constants are values, or lists of values, of which none is dropped. */
+static struct kx *refuse_constant_comma(struct body *b, const struct ast_expr *e)
+{
+    struct diag *diag = body_report(b, RULE_TYPE_MISMATCH, e->span,
+                                    "a constant has no comma: it would drop what stands before it");
+    diag_help(diag,
+              "a list of values has braces: '{1, 2}'; an index, a bracket for each dimension: "
+              "'[1][2]'; a shape, 'x': '16x8'");
+    return NULL;
+}
+
 static struct kx *comma_expression(struct body *b, const struct ast_expr *e)
 {
+    if (b->place == PLACE_CONSTANT) return refuse_constant_comma(b, e);
     struct kx *left = body_value(b, e->left), *right = body_value(b, e->right);
     if (!left || !right) return NULL;
     struct kx *kx = body_kx(b, KX_COMMA, right->type, e->span);

@@ -415,9 +415,9 @@ static struct kx *group_clause(struct body *b, const struct ast_clause *clause,
 {
     const struct ast_expr *number = clause->arguments;
     if (!clause->word.text) return NULL;
-    if (number->next) {
-        body_report(b, RULE_WRONG_ARGUMENT_COUNT, number->next->span, "'%s' is one number of %s",
-                    clause->word.text, what);
+    if (number->next || number->kind == AST_EXPR_COMMA) {
+        body_report(b, RULE_WRONG_ARGUMENT_COUNT, number->next ? number->next->span : number->span,
+                    "'%s' takes one number", clause->word.text);
         return NULL;
     }
     for (uint32_t i = 0; i < launch->child_count; i++) {

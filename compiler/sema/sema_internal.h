@@ -71,8 +71,8 @@ bool sema_whole(struct sema *sema, struct scope *scope, const struct ast_expr *e
 /* As sema_whole, for an attribute whose value may be a fraction. */
 bool sema_exact(struct sema *sema, struct scope *scope, const struct ast_expr *expr,
                 struct rational *out);
-/* Checks that the numbers of a shape (`group`, `window`, `rows`, `frame`) are decimal: `0x3` is
- * one number but looks like dimensions.  Returns the report of the first that is not decimal, or
+/* Checks that a shape (`group`, `window`, `rows`, `frame`) has no comma, `(16, 16)`, and that its numbers are decimal: `0x3`
+ * is one number but looks like dimensions.  Returns the report of the first that is not decimal, or
  * NULL. */
 struct diag *sema_refuse_shape(struct diags *diags, const struct ast_attribute *attribute);
 /* A compile-time condition (any scalar; true if not zero). */

@@ -14,8 +14,28 @@ static const struct ast_expr *first_undecimal(const struct ast_expr *value)
     return NULL;
 }
 
+/* `group (16, 16)`: a comma expression, the value of which is its last part. */
+static struct diag *refuse_comma(struct diags *diags, const struct ast_attribute *attribute)
+{
+    const struct ast_expr *value = attribute->value, *first = value;
+    struct diag *d =
+        diag_report(diags, RULE_TYPE_MISMATCH, value->span,
+                    "the dimensions of '%s' have 'x' between them, no comma", attribute->name.text);
+    diag_help(d, "for example '%s 16x8'", attribute->name.text);
+    for (; first->kind == AST_EXPR_COMMA && (first == value || !first->parenthesised);
+         first = first->left)
+        diag_fix(d,
+                 (struct span){value->span.source, first->left->span.end, first->right->span.begin},
+                 " x ");
+    diag_fix(d, (struct span){value->span.source, value->span.begin, first->span.begin}, "%s", "");
+    diag_fix(d, (struct span){value->span.source, value->right->span.end, value->span.end}, "%s",
+             "");
+    return d;
+}
+
 struct diag *sema_refuse_shape(struct diags *diags, const struct ast_attribute *attribute)
 {
+    if (attribute->value->kind == AST_EXPR_COMMA) return refuse_comma(diags, attribute);
     const struct ast_expr *e = first_undecimal(attribute->value);
     if (e == NULL) return NULL;
     bool hexadecimal = e->integer.base == 16;

@@ -66,11 +66,12 @@ static uint64_t residence_cycles(const struct devdesc *description, uint32_t cu_
     return scale_up(work->warps - there, description->warp_residence_cycles, there);
 }
 
-/* The share is B x C / D bytes a cycle, so the flow takes D x bytes / (B x C).  Without a bandwidth it
- * takes no time. */
+/* The share is B x C / D bytes a cycle, so the flow takes D x bytes / (B x C); B where launches share it as they need it.
+ * Without a bandwidth it takes no time. */
 static uint64_t flow_cycles(const struct devdesc *description, uint32_t cu_count, uint64_t bytes,
                             uint64_t bytes_per_cycle)
 {
+    if (description->memory_shared > 0) cu_count = description->cu_count;
     uint64_t share = core_cycles_multiply(bytes_per_cycle, cu_count);
     return share > 0 ? scale_up(bytes, description->cu_count, share) : 0;
 }
@@ -98,10 +99,11 @@ uint64_t core_timing_both_ways(const struct devdesc *description,
     return core_cycles_multiply(2, description->memory_latency_cycles);
 }
 
-uint64_t core_timing_memory(const struct devdesc *description, uint32_t cu_count,
-                            const struct core_timing_work *work)
+struct core_timing_flow core_timing_flow_of(const struct devdesc *description, uint32_t cu_count,
+                                            const struct core_timing_work *work)
 {
-    if (work->memory_bytes == 0 || description->memory_bytes_per_cycle == 0) return 0;
+    struct core_timing_flow flow = {0};
+    if (work->memory_bytes == 0 || description->memory_bytes_per_cycle == 0) return flow;
     uint64_t missed = work->memory_bytes - work->cached_bytes;
     uint64_t memory =
         flow_cycles(description, cu_count, missed, description->memory_bytes_per_cycle);
@@ -109,8 +111,18 @@ uint64_t core_timing_memory(const struct devdesc *description, uint32_t cu_count
         flow_cycles(description, cu_count, work->memory_bytes, description->cache_bytes_per_cycle);
     uint64_t limited = greater_cycles(limited_cycles(description, cu_count, work),
                                       residence_cycles(description, cu_count, work));
+    uint64_t asked = greater_cycles(memory, caches);
+    flow.cycles = greater_cycles(asked, limited);
+    if (description->memory_shared > 0)
+        flow.share = scale_up(asked, CORE_TIMING_WHOLE, greater_cycles(flow.cycles, 1));
+    return flow;
+}
+
+uint64_t core_timing_memory(const struct devdesc *description, uint32_t cu_count,
+                            const struct core_timing_work *work)
+{
     return core_cycles_add(core_timing_both_ways(description, work),
-                           greater_cycles(greater_cycles(memory, caches), limited));
+                           core_timing_flow_of(description, cu_count, work).cycles);
 }
 
 /* ---- places of compute units ---- */
@@ -309,8 +321,9 @@ static void add_latencies(const struct devdesc *description, uint32_t cu_count,
     out->issue_cycles = out->compute_cycles;
     out->compute_cycles =
         greater_cycles(out->issue_cycles, latency_cycles(description, cu_count, work));
-    out->memory_cycles = core_timing_memory(description, cu_count, work);
+    out->flow = core_timing_flow_of(description, cu_count, work);
     out->both_ways_cycles = core_timing_both_ways(description, work);
+    out->memory_cycles = core_cycles_add(out->both_ways_cycles, out->flow.cycles);
     out->execute_cycles = greater_cycles(
         core_cycles_add(out->both_ways_cycles, out->compute_cycles), out->memory_cycles);
 }
@@ -421,21 +434,19 @@ struct core_timing_cut core_timing_cut(const struct devdesc *description, uint32
 
 /* ---- launches that overlap ---- */
 
-uint64_t core_timing_overlap(uint64_t start_cycles, const struct core_timing_execution *execution,
-                             struct core_timing_pipes *pipes)
+uint64_t core_timing_there(uint64_t start_cycles, const struct core_timing_execution *execution)
 {
-    const uint64_t way = execution->both_ways_cycles / 2;
-    uint64_t there = core_cycles_add(start_cycles, way);
-    uint64_t end = core_cycles_add(there, execution->compute_cycles);
-    pipes->issued_cycles =
-        core_cycles_add(greater_cycles(there, pipes->issued_cycles), execution->issue_cycles);
-    end = greater_cycles(end, pipes->issued_cycles);
-    if (execution->memory_cycles > 0) {
-        uint64_t flow = execution->memory_cycles - execution->both_ways_cycles;
-        pipes->flowed_cycles = core_cycles_add(greater_cycles(there, pipes->flowed_cycles), flow);
-        end = greater_cycles(end, pipes->flowed_cycles);
-    }
-    return core_cycles_add(end, way);
+    return core_cycles_add(start_cycles, execution->both_ways_cycles / 2);
+}
+
+uint64_t core_timing_executed(uint64_t there_cycles, const struct core_timing_execution *execution,
+                              uint64_t flowed_cycles, uint64_t *issued_cycles)
+{
+    uint64_t end = core_cycles_add(there_cycles, execution->compute_cycles);
+    *issued_cycles =
+        core_cycles_add(greater_cycles(there_cycles, *issued_cycles), execution->issue_cycles);
+    end = greater_cycles(greater_cycles(end, *issued_cycles), flowed_cycles);
+    return core_cycles_add(end, execution->both_ways_cycles / 2);
 }
 
 uint64_t core_timing_end(uint64_t begin_cycles, const struct core_timing_parts *parts)

@@ -9,7 +9,8 @@
  *     launch + switch + index + execute + device queue          one after the other
  *     execute = 2 x L + max(compute, flow)                      the roofline; without bytes compute
  *     memory  = 2 x L + flow, 0 without bytes; flow is the greatest of
- *               ceil(missed x D / (B x C))    share of the bandwidth B of D compute units
+ *               ceil(missed x D / (B x C))    share of the bandwidth B of D compute units; D is C where
+ *                                             launches share it as they need it
  *               ceil(bytes x D / (K x C))     share of the caches' bandwidth K, if it counts
  *               ceil(bytes x L / (F x U)) + ceil(missed x D / (K x C))
  *                                             F bytes under way on each of U compute units at work
@@ -31,7 +32,7 @@
  *
  * Firings with state, and a finish, execute one after the other on one lane of one compute unit.
  *
- * Launches that do not depend on each other may overlap: core_timing_overlap.
+ * Launches that do not depend on each other may overlap: core_timing_executed.
  *
  * Theorem (monotonicity).  For a launch of independent firings, more compute units (with at least
  * the share of the bandwidth), more bandwidth, or warps that cost no more never give more cycles.
@@ -89,13 +90,23 @@ struct core_timing_work {
 uint32_t core_timing_resident(const struct devdesc *description, struct core_warp_shape shape,
                               uint64_t local_bytes);
 
+/* How the bytes of a launch draw on the bandwidth of the device. */
+#define CORE_TIMING_WHOLE (UINT64_C(1) << 32)
+struct core_timing_flow {
+    uint64_t cycles; /* that they take by themselves */
+    /* Of CORE_TIMING_WHOLE, what they take of the bandwidth in each of these cycles; 0: of a share of its own, which others
+     * do not touch. */
+    uint64_t share;
+};
+
 struct core_timing_execution {
     uint64_t issue_cycles; /* compute without the latency of instructions */
     uint64_t compute_cycles, memory_cycles;
     uint64_t both_ways_cycles; /* of memory, the latency of the first bytes and of the last ones */
-    uint64_t execute_cycles;   /* these, and the greater of compute and the rest of memory */
-    uint64_t busy_cycles;      /* of all compute units together, while they compute */
-    uint32_t busy_cus;         /* those that get a warp: the lowest ones of the sub-device */
+    struct core_timing_flow flow; /* of memory, the rest */
+    uint64_t execute_cycles;      /* these, and the greater of compute and the rest of memory */
+    uint64_t busy_cycles;         /* of all compute units together, while they compute */
+    uint32_t busy_cus;            /* those that get a warp: the lowest ones of the sub-device */
 };
 
 /* A compute unit of the sub-device, and while warps are assigned, a place of one. */
@@ -141,19 +152,20 @@ uint64_t core_timing_memory(const struct devdesc *description, uint32_t cu_count
 uint64_t core_timing_both_ways(const struct devdesc *description,
                                const struct core_timing_work *work);
 
-/* Compute units issue the instructions of one launch of a queue after those of another, and bytes flow
- * likewise: when both are free. */
-struct core_timing_pipes {
-    uint64_t issued_cycles, flowed_cycles;
-};
+/* Of the rest of memory time, the cycles by themselves and the part of the bandwidth, 2^32 x m / cycles rounded up: m is what
+ * the bandwidths of memory and caches ask for, the greater. */
+struct core_timing_flow core_timing_flow_of(const struct devdesc *description, uint32_t cu_count,
+                                            const struct core_timing_work *work);
 
-/* The end of an execution that may begin at `start_cycles`, before those that it does not depend on have
- * ended, of bytes that come at there = start + L:
+/* When the first bytes have come of an execution that begins at `start_cycles`. */
+uint64_t core_timing_there(uint64_t start_cycles, const struct core_timing_execution *execution);
+
+/* The end of an execution whose first bytes have come at `there_cycles` and the last ones at `flowed_cycles` (0: none).
+ * Compute units issue the instructions of one launch of a queue after those of another:
  *     issued' = max(there, issued) + issue
- *     flowed' = max(there, flowed) + flow            if it moves bytes, else L is 0 here
- *     end     = L + max(there + compute, issued', flowed') */
-uint64_t core_timing_overlap(uint64_t start_cycles, const struct core_timing_execution *execution,
-                             struct core_timing_pipes *pipes);
+ *     end     = L + max(there + compute, issued', flowed)        without bytes L is 0 here */
+uint64_t core_timing_executed(uint64_t there_cycles, const struct core_timing_execution *execution,
+                              uint64_t flowed_cycles, uint64_t *issued_cycles);
 
 /* The parts of a launch, in order. */
 struct core_timing_parts {

@@ -502,7 +502,7 @@ void prt_debugger_breaks_firing(struct prt_debugger *d)
         struct debug_break *b = &d->breaks->items[i];
         if (!b->enabled || b->spent) continue;
         if (b->kind == BREAK_FIRING && is_break_next(d, b)) record_hit(d, b, d->next.firing, hit);
-        if (b->kind != BREAK_CYCLE || prt_run_total_cycles(d->run) < b->cycles) continue;
+        if (b->kind != BREAK_CYCLE || prt_run_moment_cycles(d->run) < b->cycles) continue;
         record_hit(d, b, d->next.firing, hit);
         b->spent = true;
     }

@@ -266,7 +266,7 @@ static enum prt_status take_operand(struct condition *c, struct debug_value *val
     if (*c->at == '\0') return prt_error_set(c->error, PRT_E_USAGE, "a value is missing");
     if (prt_debugger_take_number(&c->at, value)) return PRT_OK;
     if (skip_word(&c->at, "cycle"))
-        *value = integer_value((__int128)prt_run_total_cycles(c->d->run));
+        *value = integer_value((__int128)prt_run_moment_cycles(c->d->run));
     else if (skip_word(&c->at, "firing"))
         *value = integer_value((__int128)c->firing);
     else if (strncmp(c->at, "level(", 6) == 0)

@@ -288,7 +288,7 @@ static void describe_next(struct prt_debugger *d, FILE *to)
     prt_debugger_kernel_place(d, d->next.stage, &source, &line);
     prt_debugger_firing_text(d, &d->next, firing, sizeof firing);
     prt_debugger_say(to, "cycle %" PRIu64 ": next is %s, kernel '%s' at %s:%" PRIu32 "\n",
-                     prt_run_total_cycles(d->run), firing, debug_text(d, node->kernel_title),
+                     prt_run_moment_cycles(d->run), firing, debug_text(d, node->kernel_title),
                      prt_container_source(d->container, source), line);
 }
 
@@ -341,11 +341,11 @@ static void describe_end(struct prt_debugger *d, const struct prt_stop *stop, FI
 {
     struct prt_error unheard;
     if (stop->status == PRT_OK) {
-        fprintf(to, "the run has ended at cycle %" PRIu64 "\n", prt_run_total_cycles(d->run));
+        fprintf(to, "the run has ended at cycle %" PRIu64 "\n", prt_run_moment_cycles(d->run));
         return;
     }
     prt_debugger_say(to, "the run has ended at cycle %" PRIu64 ": %s\n",
-                     prt_run_total_cycles(d->run), stop->message);
+                     prt_run_moment_cycles(d->run), stop->message);
     if (stop->status == PRT_E_FAULT) describe_fault(d, to);
     if (stop->status == PRT_E_STALL) (void)prt_debug_where(d, "", to, &unheard);
 }
@@ -361,7 +361,8 @@ void prt_debug_describe_stop(struct prt_debugger *d, const struct prt_stop *stop
     case PRT_STOP_BEFORE: describe_next(d, to); break;
     case PRT_STOP_AFTER:
         prt_debugger_firing_text(d, &d->last, firing, sizeof firing);
-        prt_debugger_say(to, "cycle %" PRIu64 ": after %s\n", prt_run_total_cycles(d->run), firing);
+        prt_debugger_say(to, "cycle %" PRIu64 ": after %s\n", prt_run_moment_cycles(d->run),
+                         firing);
         break;
     case PRT_STOP_END: describe_end(d, stop, to); break;
     }

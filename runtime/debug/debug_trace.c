@@ -121,7 +121,7 @@ void prt_debugger_trace_firing(struct prt_debugger *d)
 {
     const struct core_stage *stage = &d->sched->stages[d->last.stage];
     FILE *to = d->trace->file;
-    uint64_t cycle = prt_run_total_cycles(d->run);
+    uint64_t cycle = prt_run_moment_cycles(d->run);
     char firing[160];
     if (d->trace->json) {
         struct json json = {.to = to};

@@ -66,7 +66,7 @@ static bool has_arrived(const struct prt_debugger *d)
     case DEBUG_STEP: return d->goal_count == 0;
     case DEBUG_STAGE: return d->next.stage == d->goal_stage;
     case DEBUG_ENDED: return d->sched->stages[d->goal_stage].life == CORE_ENDED;
-    case DEBUG_CYCLE: return prt_run_total_cycles(d->run) >= d->goal_count;
+    case DEBUG_CYCLE: return prt_run_moment_cycles(d->run) >= d->goal_count;
     case DEBUG_CONTINUE:
     case DEBUG_KILL: break;
     }

@@ -667,10 +667,10 @@ static enum prt_status start_run(struct prt_run *run, struct prt_error *error)
 static void record_end(struct prt_run *run)
 {
     if (!run->executed) return;
-    run->ended_cycles = prt_run_total_cycles(run);
+    run->ended_cycles = prt_run_moment_cycles(run);
     run->ended = true;
     (void)prt_run_state_set(run->sched, PRT_DOING_ENDED, NULL);
-    if (run->sched->profile != NULL) prt_profile_end(run->sched, prt_run_total_cycles(run));
+    if (run->sched->profile != NULL) prt_profile_end(run->sched, prt_run_moment_cycles(run));
 }
 
 struct replay_view {

@@ -38,12 +38,8 @@ struct prt_run {
     struct prt_arguments arguments;
     bool executed;
     bool ended;
-    uint64_t ended_cycles;             /* prt_run_total_cycles at the end of the run */
+    uint64_t ended_cycles;             /* prt_run_moment_cycles at the end of the run */
     const struct prt_run_watch *watch; /* NULL: no callbacks */
 };
-
-/* Cycles from the beginning of the run up to now, or to its end.  Includes instructions that the
- * device's clock has not counted yet. */
-uint64_t prt_run_total_cycles(const struct prt_run *run);
 
 #endif

@@ -7,7 +7,7 @@
 #include "runtime/sched/run_state.h"
 #include "runtime/sched/stage_profile.h"
 
-uint64_t prt_run_total_cycles(const struct prt_run *run)
+uint64_t prt_run_moment_cycles(const struct prt_run *run)
 {
     const struct prt_sched *s = run->sched;
     struct prt_device_info info;
@@ -58,7 +58,7 @@ void prt_run_statistics(const struct prt_run *run, struct prt_run_statistics *st
     struct prt_device_info info;
     run->ops->info(run->device, &info);
     *statistics = (struct prt_run_statistics){
-        .total_cycles = prt_run_total_cycles(run),
+        .total_cycles = prt_run_moment_cycles(run),
         .scheduler_cycles = s->core->instruction_cycles,
         .instructions = s->core->instructions,
         .suspensions = s->suspensions,
@@ -123,11 +123,6 @@ bool prt_run_port_moment(const struct prt_run *run, uint32_t port, struct prt_bu
 {
     return port < run->program->port_count &&
            prt_run_buffer_moment(run, run->program->ports[port], moment);
-}
-
-uint64_t prt_run_moment_cycles(const struct prt_run *run)
-{
-    return prt_run_total_cycles(run);
 }
 
 static void count_arrivals(const struct prt_sched *s, uint32_t buffer,

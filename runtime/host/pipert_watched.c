@@ -269,7 +269,7 @@ bool prt_run_bottleneck(const struct prt_run *run, struct prt_bottleneck *b)
 {
     const struct prt_sched *s = run->sched;
     if (s->profile == NULL) return false;
-    uint64_t total = prt_run_total_cycles(run);
+    uint64_t total = prt_run_moment_cycles(run);
     *b = (struct prt_bottleneck){.limit = PRT_LIMIT_NOTHING, .stage = PRT_NONE};
     if (!longest_queue(run, &b->queue, &b->busy_cycles)) return true;
     struct prt_stage_time t, sum = {.warps = 0};

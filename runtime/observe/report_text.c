@@ -522,7 +522,7 @@ static void print_arrivals(const struct text *t)
         if (first) {
             fputc('\n', t->to);
             prt_text_cell(t->to, "arrivals", t->width);
-            fprintf(t->to, " %14s %12s %12s %8s\n", "packets", "rest", "most", "waited");
+            fprintf(t->to, " %14s %12s %12s %8s\n", "packets", "rest", "maximum", "waited");
         }
         first = false;
         prt_text_cell(t->to, b.name, t->width);
@@ -536,7 +536,7 @@ static void print_arrivals(const struct text *t)
         if (first) {
             fputc('\n', t->to);
             prt_text_cell(t->to, "lateness", t->width);
-            fprintf(t->to, " %14s %12s %12s %12s\n", "packets", "mean", "least", "most");
+            fprintf(t->to, " %14s %12s %12s %12s\n", "packets", "mean", "minimum", "maximum");
         }
         first = false;
         prt_text_cell(t->to, b.name, t->width);

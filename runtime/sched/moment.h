@@ -70,7 +70,8 @@ bool prt_run_buffer_moment(const struct prt_run *run, uint32_t buffer,
 /* The buffer of a port of the pipeline. */
 bool prt_run_port_moment(const struct prt_run *run, uint32_t port,
                          struct prt_buffer_moment *moment);
-/* Cycles from the beginning of the run up to now, or to its end. */
+/* Cycles from the beginning of the run up to now, or to its end.  Includes instructions that the
+ * device's clock has not counted yet. */
 uint64_t prt_run_moment_cycles(const struct prt_run *run);
 
 #ifdef __cplusplus

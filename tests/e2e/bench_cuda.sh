@@ -21,9 +21,11 @@ check "gpu-check says why it is skipped" says 77 "skip gpu check: device cuda: n
 check "a compiler without GPUs is named" says 77 "skip cuda: .*/clang makes no code for NVIDIA GPUs" \
     env BENCH_CC="$TMP/bin/clang" "$bench/cuda/ptx.sh" "$TMP/ptx"
 
-# ---- kernels by hand ----
+# ---- kernels by hand: their compiling takes long, so it is a part of `make check-long` ----
 
-if ! clang=$(env -u BENCH_CC "$bench/compiler.sh" 2>/dev/null); then
+if [ -z "${LONG-}" ]; then
+    : not compiled
+elif ! clang=$(env -u BENCH_CC "$bench/compiler.sh" 2>/dev/null); then
     echo "skip kernels by hand there is no clang that is new enough"
 elif ! "$clang" --print-targets | grep -q nvptx64; then
     echo "skip kernels by hand $clang makes no code for NVIDIA GPUs"

@@ -13,15 +13,19 @@ export PATH=$TMP/bin:$PATH
 pipec new -q smooth.pipe
 # candidates WORD...: of the last one, on one line.
 candidates() { pipec complete -- "$@" | sort | tr '\n' ' '; }
-offers() { [ "$(candidates "${@:2}")" = "$1 " ] || { candidates "${@:2}"; return 1; }; }
+offers() { [ "$(candidates "${@:2}")" = "$1 " ] || { candidates "${@:2}"; echo; return 1; }; }
 nothing() { [ -z "$(candidates "$@")" ]; }
 
 check "commands" offers "bench" pipec be
-check "all of them, and nothing that is none" offers "$(printf '%s\n' bench complete doctor explain fmt graph help inspect lint lsp new run test | tr '\n' ' ' | sed 's/ $//')" pipec ''
+check "all of them, and nothing that is none" offers "$(printf '%s\n' bench complete doctor explain fmt graph help inspect lint lsp new report run test | tr '\n' ' ' | sed 's/ $//')" pipec ''
 check "options of a command" offers "--format=" pipec graph --fo
 check "with what they share with a compilation" offers "--baseline --buffers=" pipec inspect --b
-check "values" offers "--format=cmds --format=dot --format=html --format=json --format=svg" pipec graph --format=
+check "values" offers "--format=cmds --format=dot --format=html --format=json --format=sdf3 --format=svg" pipec graph --format=
 check "of this command" offers "--format=tap" pipec test --format=ta
+check "of the options that commands share" offers "--buffers=fast" pipec graph --buffers=f
+check "values that a file name follows" offers "--stats=json:" piperun smooth.pipe --stats=j
+check "instruction sets" offers "x86-64-v2 x86-64-v3 x86-64-v4" pipec --march x86-64-
+check "commands of piperun" offers "asm disasm partition verify" piperun ''
 check "devices" offers "--device=sim-h100 --device=sim-h200" pipec --device=sim-h
 check "devices after a blank" offers "sim-h100 sim-h200" pipec --device sim-h
 check "ports of the source" offers "samples= smooth=" pipec run smooth.pipe ''
@@ -72,7 +76,7 @@ for option in --emit=:11 --buffers=:3 --layout=:4 --policy=:4 --color=:3 --diagn
     check "each value of ${option%:*} is taken, nonsense is not" values "" "${option%:*}"
 done
 check "each value of the formats of test is taken" env wanted=2 bash -c 'for v in $(pipec complete -- pipec test --format=); do pipec test "$v" smooth.pipe >/dev/null || exit 1; done'
-check "and of graph" bash -c 'for v in $(pipec complete -- pipec graph --format= ); do pipec graph "$v" smooth.pipe >/dev/null || exit 1; done'
+check "and of graph" bash -c 'for v in $(pipec complete -- pipec graph --format= ); do pipec graph -q "$v" smooth.pipe >/dev/null || exit 1; done'
 check "and each kind of new" bash -c 'n=0; for v in $(pipec complete -- pipec new --kind=); do n=$((n + 1)); pipec new -q "$v" k$n.pipe || exit 1; done; [ $n = 3 ]'
 for form in --dispatch --depths; do
     check "and of piperun $form" bash -c 'for v in $(pipec complete -- piperun '$form'=); do piperun -q smooth.pipe samples=gen:ramp:4 smooth=null --device=cpu "$v" || exit 1; done'
@@ -90,7 +94,24 @@ complete -p piperun
 E
 printf '%s\n' 'bench ' 'cmds ' 'ramp ' 'samples= ' 'complete -o default -F _pipec piperun' >wanted
 check "bash" bash -c 'bash bash-test | diff wanted -'
+# on_terminal SETUP SHELL OPTION...: types command lines that end in a tab, and waits for what completes them.
+on_terminal() {
+    local setup=$1
+    shift
+    printf '%s\n' "> 	$setup; PS1=re''ady:\\n" 'ready:	pipec be\t' 'bench 	\x15pipec graph --format=s\t' 'svg	\x15pipec run smooth.pipe sa\t' \
+        'samples=	\x15pipec new --kind \x15exit\n' |
+        PS1='> ' TERM=dumb python3 "$ROOT/tests/e2e/terminal.py" "$(command -v "$1")" "${@:2}" >shown 2>&1 || { cat shown; return 1; }
+}
+has_python() { command -v python3 >/dev/null || { echo "skip $1 there is no python3"; return 1; }; }
+if has_python "bash on a terminal"; then
+    check "bash on a terminal" on_terminal 'source <(pipec complete bash)' bash --norc --noprofile -i
+fi
 if command -v zsh >/dev/null; then
+    mkdir functions
+    pipec complete zsh >functions/_pipec
+    if has_python "zsh on a terminal"; then
+        check "zsh on a terminal, the first line too" on_terminal 'fpath=($PWD/functions $fpath); autoload -U compinit; compinit -u -d dump' zsh -f -i
+    fi
     cat >zsh-test <<'E'
 compdef() { print -r -- "compdef $*" }
 compadd() { shift $(( ${argv[(i)-a]} - 1 )); print -r -- "${(P)argv[2]}" }

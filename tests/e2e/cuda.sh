@@ -59,7 +59,7 @@ shows() {
     grep -qE '^twice.total +twice.total +[1-9][0-9]{3,}' text || { cat text; return 1; }
 }
 check "SIGUSR1 shows how often stages have fired" shows
-check "a time limit ends the run" says 5 'time limit' "$PIPERUN" "${gpu[@]}" --timeout 0.7 endless.pbc y=null
+check "a time limit ends the run" says 5 'time limit' "$PIPERUN" "${gpu[@]}" --timeout 0.2 endless.pbc y=null
 
 # ---- measured runs ----
 
@@ -110,7 +110,7 @@ check "its timeline has all launches in order" timeline
 faulty_stats() { "$PIPERUN" "${gpu[@]}" --stats faulty.pbc x=gen:ramp:20000 y=null; }
 check "a fault in a measured run" says 4 'divided by zero in firing 5000' faulty_stats
 check "Ctrl-C in a measured run publishes statistics" says 0 'twice.total +[0-9]+ +[1-9][0-9]+' signalled INT --stats
-check "a time limit in a measured run" says 5 'time limit' "$PIPERUN" "${gpu[@]}" --stats --timeout 0.7 endless.pbc y=null
+check "a time limit in a measured run" says 5 'time limit' "$PIPERUN" "${gpu[@]}" --stats --timeout 0.2 endless.pbc y=null
 
 # ---- sub-devices are sets of multiprocessors ----
 
@@ -161,9 +161,9 @@ END
 for options in --layout=sequence --layout=side-by-side --buffers=min; do
     "$PIPEC" --device=cuda --min-level=error $options -p main trees.pipe -o trees.pbc
     same_trees() {
-        "$PIPERUN" --device cpu:1 trees.pbc x=gen:ramp:700 y=y.cpu.raw z=z.cpu.raw &&
-            "$PIPERUN" "${gpu[@]}" trees.pbc x=gen:ramp:700 y=y.gpu.raw z=z.gpu.raw && cmp y.cpu.raw y.gpu.raw && cmp z.cpu.raw z.gpu.raw &&
-            [ "$(wc -c <y.gpu.raw)" -gt 20000 ]
+        "$PIPERUN" --device cpu:1 trees.pbc x=gen:ramp:300 y=y.cpu.raw z=z.cpu.raw &&
+            "$PIPERUN" "${gpu[@]}" trees.pbc x=gen:ramp:300 y=y.gpu.raw z=z.gpu.raw && cmp y.cpu.raw y.gpu.raw && cmp z.cpu.raw z.gpu.raw &&
+            [ "$(wc -c <y.gpu.raw)" -gt 8000 ]
     }
     check "children in all orders, of several work-groups, with done, below firings with state: the same bits, $options" same_trees
 done

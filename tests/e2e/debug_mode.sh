@@ -35,10 +35,10 @@ for source in "$ROOT"/examples/*/*.pipe "$ROOT"/tests/literature/*.pipe; do
     count=$((count + 1))
     cut_depths "$source" >depths
     awk -F '\t' '$3 > 0 && $2 > $3 { print; bad = 1 } END { exit bad || NR == 0 }' depths || deeper="$deeper $source"
-    "$PIPEC" -q --debug-mode "$source" -o debug.pbc && "$PIPERUN" verify debug.pbc >text || different="$different $source"
+    "$PIPEC" -q -O0 --debug-mode "$source" -o debug.pbc && "$PIPERUN" verify debug.pbc >text || different="$different $source"
     grep -q '^create in ' list.cmds || continue # a cycle without input runs for ever
     rm -f -- *.raw
-    "$PIPEC" -q "$source" -o plain.pbc
+    "$PIPEC" -q -O0 "$source" -o plain.pbc
     outputs plain.pbc plain
     outputs debug.pbc debug
     for file in plain.*.raw; do cmp "$file" "debug.${file#plain.}" || different="$different $source:$file"; done
@@ -79,7 +79,7 @@ check "without debug mode it is not" [ "$(grep -ac 'if (x > 0) y <- x;' plain.pb
 check "kernels tell origins in debug mode" grep -q 'origins.window' debug.ll
 check "and have no code for it without" [ "$(grep -c 'origins.window' plain.ll)" = 0 ]
 for device in sim1 sim4 sim16 sim-h100 sim-orin-nano; do
-    "$PIPEC" --debug-mode --device $device small.pipe -o device.pbc
+    "$PIPEC" -O0 --debug-mode --device $device small.pipe -o device.pbc
     check "one kernel at a time on $device" says 0 '^mode .*one kernel at a time' "$PIPEC" inspect --debug-mode --device $device small.pipe
     check "it runs on $device" says 0 '^5$' "$PIPERUN" -q --device $device device.pbc x=gen:ramp:6 y=-,csv
 done

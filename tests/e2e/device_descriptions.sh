@@ -94,3 +94,13 @@ for card in sim-h100 sim-h200 sim-rtx3080; do
     done <sources
     if [ -z "$missing" ]; then echo "ok the sources of $card are named"; else echo "not ok the sources of $card are named:$missing"; fi
 done
+
+# ---- the example of lang/devices.md ----
+
+{
+    printf 'name = small\n\ncu_cout = 16\nlanes = 16\nlanes = 8\n'
+    grep -vE '^(#|$)|^(name|cu_count|lanes) ' "$ROOT/lang/devices/sim16.dev"
+} >small.dev
+awk '/^small.dev:3:1: / { inside = 1 } /^```$/ { inside = 0 } inside' "$ROOT/lang/devices.md" >wanted
+"$PIPEC" lint small.dev 2>&1 | grep -v '^pipec: ' >said
+if [ -s wanted ] && diff wanted said; then echo "ok the page's example says what it shows"; else echo "not ok the page's example says what it shows"; fi

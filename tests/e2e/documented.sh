@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What tables say and what pages say agree: rules, options, instructions, built-in functions, library functions.
+# What tables say and what pages say agree: rules, instructions, built-in functions, library functions.
 set -eu
 cd "$ROOT"
 # each NAME FILE: every line of standard input stands in the file.
@@ -32,12 +32,6 @@ cat runtime/verify/verify_program.c runtime/verify/verify_flow.c runtime/verify/
     sed -nE 's/^RULE\([^"]*"([a-z-]+)",.*/`\1`/p' | sort -u >"$TMP/program-rules"
 each "rules of programs are in the manual of the scheduler" lang/scheduler.md <"$TMP/program-rules"
 if [ "$(wc -l <"$TMP/program-rules")" -ge 50 ]; then echo "ok rules of programs are found"; else echo "not ok rules of programs are found"; fi
-"$PIPEC" --help | grep -oE '(^|[ ,])-(-[a-z-]+|[A-Za-z])' | tr -d ' ,' | sed 's/^-*//' | sort -u | sed 's/-/\\-/g; s/^/Fl /' >"$TMP/options"
-sed 's/\\-/-/g; s/\\&//g' man/pipec.1 >"$TMP/pipec.1"
-sed 's/\\-/-/g; s/^Fl //' "$TMP/options" | each "options of pipec are in its page" "$TMP/pipec.1"
-"$PIPERUN" --help | grep -oE '(^|[ ,])--[a-z-]+' | tr -d ' ,' | sed 's/^--//' | sort -u >"$TMP/run-options"
-sed 's/\\-/-/g; s/\\&//g' man/piperun.1 >"$TMP/piperun.1"
-each "options of piperun are in its page" "$TMP/piperun.1" <"$TMP/run-options"
 for device in lang/devices/*.dev; do basename "$device" .dev; done | each "devices are in their page" lang/devices.md
 # Each section of the manual is cited by a program that is refused (or fails while running), and nothing else is cited.
 sed -n 's/^###* //p' lang/reference.md >"$TMP/sections"

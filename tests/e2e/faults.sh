@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Failures of the system (memory, threads, files, processes: tests/fault) are reported, and leave files that are whole:
-# some of the points that `make soak-faults` tries all of (`make check-long` one in 23, `make check` one in 253); and a mistake is found so.
+# some of the points that `make soak-faults` tries all of (`make check-long` one in 23, `make check` one in 506); and a mistake is found so.
 set -u
 cd "$TMP" || exit 1
 # shellcheck source=tests/checks.sh
@@ -12,10 +12,10 @@ case ${VARIANT-} in asan | tsan) echo "a sanitizer has an allocator of its own";
 sweep() { TMP=$1 python3 "$ROOT/tests/fault/sweep.py" "$2" --every "$3" --only "${4-}"; }
 
 mkdir all
-sweep all "$BUILD" "${EVERY:-$((23 * ${LONG:-11}))}" || echo "# see above"
-# hwloc asked for ever where there was no memory for the answer
+sweep all "$BUILD" "${EVERY:-$((23 * ${LONG:-22}))}" || echo "# see above"
+# hwloc asked for ever where there was no memory for the answer; `make check` tries every third place
 mkdir cores
-[ -n "${EVERY-}" ] || check "a run on cores ends wherever memory does" sweep cores "$BUILD" 1 "memory of a run on cores, and"
+[ -n "${EVERY-}" ] || check "a run on cores ends wherever memory does" sweep cores "$BUILD" "$((${LONG:-3}))" "memory of a run on cores, and"
 
 # shellcheck source=tests/fault/planted.sh
 . "$ROOT/tests/fault/planted.sh"

@@ -60,16 +60,17 @@ number=0
 # NAME SAYS NEAR PORTS BODY LENGTH...: outputs are near at each length, the same bits wherever they are computed, and
 # inspect says SAYS (!: does not).
 try() {
-    local name=$1 says=$2 near=$3 ports=$4 body=$5 n bad bits='' simulated=''
+    local name=$1 says=$2 near=$3 ports=$4 body=$5 n bad bits='' simulated='' optimise=-O0
     shift 5
     printf '%s\npipeline main(%s) %s\n' "$std" "$ports" "$body" > "$name.pipe"
     "$PIPEC" -O0 --device sim16 "$name.pipe" -o whole.pbc
-    "$PIPEC" --device cpu --fast-math "$name.pipe" -o blocks.pbc
-    # `make check` compares the simulated device for every third program, `make check-long` for all.
+    # Every third program in `make check`, in `make check-long` all: optimised, and compared with the simulated device.
     if [ -n "${LONG-}" ] || [ $((number++ % 3)) = 0 ]; then
+        optimise=-O2
         "$PIPEC" --device sim4 --fuse --fast-math "$name.pipe" -o sim.pbc
         simulated=1
     fi
+    "$PIPEC" $optimise --device cpu --fast-math "$name.pipe" -o blocks.pbc
     for n in "$@"; do
         "$PIPERUN" -q whole.pbc x=gen:noise:3:"$n" y=whole."$n",raw
         "$PIPERUN" -q --device cpu:1 blocks.pbc x=gen:noise:3:"$n" y=blocks."$n",raw

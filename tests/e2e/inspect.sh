@@ -7,9 +7,11 @@ cd "$TMP" || exit 1
 # shellcheck source=tests/checks.sh
 . "$ROOT/tests/checks.sh"
 
-bad='' count=0
+bad='' count=0 seen=0 # `make check` inspects every third program
 mkdir objects
 for source in "$ROOT"/tests/lang/*.pipe "$ROOT"/tests/reject/*.pipe "$ROOT"/examples/*/*.pipe; do
+    seen=$((seen + 1))
+    [ -n "${LONG-}" ] || [ $((seen % 3)) = 0 ] || continue
     count=$((count + 1))
     "$PIPEC" inspect --json "$source" >"objects/$count" 2>/dev/null
     status=$?

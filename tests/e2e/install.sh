@@ -25,7 +25,8 @@ programs_start() { "$prefix/bin/pipec" --version && "$prefix/bin/piperun" --vers
 verdict programs_start programs_start
 
 # Declared: by the compiler's own account of a program that includes the installed headers and uses none of them.
-nm -D --defined-only "$prefix/lib/libpipert.so" | awk '{ print $3 }' | sort >"$TMP/exports"
+nm -D --defined-only "$prefix/lib/libpipert.so" | awk '$2 != "A" { print $3 }' >"$TMP/versioned"
+sed 's/@@PIPERT_0$//' "$TMP/versioned" | sort >"$TMP/exports"
 headers=$prefix/include/pipec
 declared() {
     printf '#include <pipert.h>\n#include <pipert_debug.h>\n#include <pipert_queue.h>\n' |

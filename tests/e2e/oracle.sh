@@ -10,9 +10,9 @@ cd "$TMP" || exit 1
 # shellcheck source=tests/oracle/differ.sh
 . "$ROOT/tests/oracle/differ.sh"
 
-# `make check` draws eight of them, `make check-long` two hundred.
+# `make check` draws six of them, `make check-long` two hundred.
 LONG=${LONG:-0}
-N=${N:-$((8 + 192 * LONG))}
+N=${N:-$((6 + 194 * LONG))}
 check "$N programs from ${SEED:-1} on do as the interpreter says" \
     differ -n "$N" -s "${SEED:-1}" ${KEEP:+--keep "$KEEP"}
 check "programs on the border of what is right are refused if and only if the interpreter says so" \

@@ -14,7 +14,7 @@ make -s -C "$ROOT" VARIANT="$VARIANT" BUILD="$(dirname "$BUILD")" PREFIX="$prefi
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig LD_LIBRARY_PATH=$prefix/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 
 status=0
-for page in "$ROOT"/docs/tutorial.md "$ROOT"/docs/cookbook.md "$ROOT"/docs/gpu.md "$ROOT"/lang/sdf3.md "$ROOT"/docs/coming_from/*.md; do
+for page in "$ROOT"/docs/tutorial.md "$ROOT"/docs/cookbook.md "$ROOT"/docs/gpu.md "$ROOT"/docs/compatibility.md "$ROOT"/lang/sdf3.md "$ROOT"/docs/coming_from/*.md; do
     name=$(basename "$page" .md)
     mkdir "$TMP/$name"
     cd "$TMP/$name"

@@ -157,8 +157,13 @@ no_slower() {
             exit !(with * 100 <= without * 101 && foretold * 100 < with * (100 + percent) && foretold * 100 > with * (100 - percent))
         }'
 }
-for cus in 1 4 16 132; do
+# `make check` takes two devices for each, and of the lengths below those around the thresholds.
+most=1
+[ -z "${LONG-}" ] || most=24
+for cus in ${LONG:+1 16} 4 132; do
     check "unlike batches: static is no slower on $cus CUs" no_slower unlike $cus 5 x=gen:ramp:1200000 y=null
+done
+for cus in ${LONG:+4 132} 1 16; do
     check "readers of one in-port: static is no slower on $cus CUs" no_slower readers $cus 5 x=gen:ramp:800000 y=null z=null
 done
 
@@ -179,7 +184,7 @@ kernel sum(in i32 x, out i32 y) {
 }
 pipeline main(in i32 x, out i32 y) { x -> twice -> groups -> sum -> y; }
 END
-for cus in 1 4 16 132; do "$PIPEC" --no-fuse --device "cus$cus.dev" tail.pipe -o "tail.$cus.pbc"; done
+for cus in 1 4 16 132; do "$PIPEC" -O0 --no-fuse --device "cus$cus.dev" tail.pipe -o "tail.$cus.pbc"; done
 waits() {
     "$PIPEC" inspect --no-fuse --device cus16.dev tail.pipe >plan.tail &&
         grep -Eq '^twice .* 8 +[0-9]+  one firing for each lane$' plan.tail &&
@@ -192,6 +197,7 @@ drains() {
     for cus in 1 4 16 132; do
         n=0
         while [ $n -le 24 ]; do
+            [ $n -gt $most ] && [ $((n % 4)) != 0 ] && [ $((n % 8)) != 1 ] && [ $((n % 8)) != 7 ] && n=$((n + 1)) && continue
             "$PIPERUN" -q --device "cus$cus.dev" "tail.$cus.pbc" "x=gen:ramp:$n" y=-,csv >found 2>said || return 1
             awk -v n=$n 'BEGIN { for (k = 0; k < n; k++) { s += 2 * k; print s } }' >wanted
             if ! cmp -s found wanted || [ -s said ]; then

@@ -22,7 +22,7 @@ mapfile -t programs < <(ls "$ROOT"/tests/lang/*.pipe "$ROOT"/examples/*/*.pipe)
 all_the_same() {
     python3 "$ROOT/tests/e2e/predictions.py" "$PIPEC" "$PIPERUN" sim1,sim4,sim16,sim-h100 "${programs[@]}" >compared
     cat compared
-    [ "$(wc -l <compared)" -eq 1 ] && [ "$(cat compared)" -ge $((${LONG:-0} > 0 ? 50 : 25)) ]
+    [ "$(wc -l <compared)" -eq 1 ] && [ "$(cat compared)" -ge $((${LONG:-0} > 0 ? 50 : 12)) ]
 }
 check "exact programs take the predicted cycles" all_the_same
 

@@ -3,7 +3,7 @@
 """predictions.py PIPEC PIPERUN DEVICE,... FILE...: compares `pipec inspect --predict` with runs on the simulated devices.
 
 A program is compared if pipec assumes nothing about its data: then both have the same cycles and dispatches.  Of several
-devices every second program takes one, in turn; LONG=1 takes all of both.  Prints each difference, and last the number of comparisons.
+devices every fourth program takes one, in turn; LONG=1 takes all of both.  Prints each difference, and last the number of comparisons.
 """
 import json
 import os
@@ -87,7 +87,7 @@ def main():
     pipec, piperun, devices, paths = sys.argv[1], sys.argv[2], sys.argv[3].split(","), sys.argv[4:]
     whole = os.environ.get("LONG")
     compared = 0
-    for i, path in enumerate(paths if whole else paths[::2]):
+    for i, path in enumerate(paths if whole else paths[::4]):
         for device in devices if whole else [devices[i % len(devices)]]:
             compared += compare(pipec, piperun, device, path)
     print(compared)

@@ -122,14 +122,14 @@ def main():
     if draw:
         examination, work = special, [(seed, c, draw) for seed, c, *_ in work]
     with ProcessPoolExecutor(options.j) as pool:
-        for seed, verdict, text in pool.map(examination, work):
+        # For the first difference one after the other: nothing is examined that is not asked for.
+        for seed, verdict, text in map(examination, work) if options.first else pool.map(examination, work):
             count[verdict] += 1
             if options.progress and sum(count.values()) % 50 == 0:
                 print(count, file=sys.stderr, flush=True)
             if verdict in ("different", "broken"):
                 print(f"seed {seed}: {verdict}: {text[:2000]}", flush=True)
                 if options.first:
-                    pool.shutdown(cancel_futures=True)
                     return 1
             elif verdict == "refused" and "[invalid-rate]" not in text:
                 print(f"seed {seed}: refused: {text.splitlines()[0][:200]}", flush=True)

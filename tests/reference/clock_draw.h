@@ -23,7 +23,7 @@ struct clock_device {
     bool ahead;                             /* packets are processed while launches execute */
     long latency, in_flight, cache_bytes, cache_cus, cache_bytes_per_cycle;
     long held, residence, between;
-    bool overlap;
+    bool overlap, shared;
 };
 
 /* `side_by_side`: each stage on a compute unit of its own; else all on the whole device. */

@@ -59,8 +59,9 @@ static bool computes(const struct clock_units *u, int index)
 static bool executes(const struct clock_units *u, int index)
 {
     const struct clock_launch *l = &u->launches[index];
-    return l->next < l->firings || l->latency > 0 || l->missed > 0 || l->through > 0 ||
-           l->under_way > 0 || l->then > 0 || l->waiting > 0 || computes(u, index);
+    return l->next < l->firings || l->latency > 0 || l->flow > 0 || l->missed > 0 ||
+           l->through > 0 || l->under_way > 0 || l->then > 0 || l->waiting > 0 ||
+           computes(u, index);
 }
 
 /* The packet has not been processed yet. */
@@ -152,6 +153,7 @@ static void transfer(struct clock_units *u, int index)
     const struct clock_pipeline *p = u->pipeline;
     struct clock_launch *l = &u->launches[index];
     long cus = p->queue_cus[stage_of(u, index)->queue];
+    l->flow -= l->flows;
     carry(&l->missed, p->bytes_per_cycle * cus);
     carry(&l->through, p->cache_bytes_per_cycle * cus);
     carry(&l->waiting, l->there);
@@ -232,12 +234,42 @@ static void process(struct clock_units *u, int index)
     if (!is_before(l)) l->on_units = true;
 }
 
+/* Bytes of the launch flow in this cycle. */
+static bool takes_bandwidth(const struct clock_launch *l)
+{
+    return l->holds && !is_before(l) && l->change == 0 && l->latency == 0 && l->flow > 0;
+}
+
+/* Takes the bandwidth of this cycle for a launch, after all that go before it. */
+static void take_bandwidth(struct clock_units *u, int index, long *left)
+{
+    struct clock_launch *l = &u->launches[index];
+    l->flows = takes_bandwidth(l) ? l->flow : 0;
+    if (l->flows > l->share) l->flows = l->share;
+    if (l->flows > *left) l->flows = *left;
+    *left -= l->flows;
+}
+
+static void divide_bandwidth(struct clock_units *u)
+{
+    bool had[CLOCK_STAGES] = {false};
+    long left = CLOCK_WHOLE;
+    for (int round = 0; round < u->pipeline->stage_count; round++) {
+        int next = -1;
+        for (int i = 0; i < u->pipeline->stage_count; i++)
+            if (!had[i] && (next < 0 || goes_before(u, i, next))) next = i;
+        had[next] = true;
+        take_bandwidth(u, next, &left);
+    }
+}
+
 static void tick(struct clock_units *u)
 {
     settle_ends(u);
     settle_begins(u);
     for (int i = 0; i < u->pipeline->stage_count; i++)
         if (u->launches[i].holds && !is_before(&u->launches[i])) u->launches[i].handed = true;
+    divide_bandwidth(u);
     for (int i = 0; i < u->pipeline->stage_count; i++) {
         const struct clock_launch *l = &u->launches[i];
         if (l->present && is_before(l) && (l->holds || u->pipeline->ahead))
@@ -250,32 +282,42 @@ static void tick(struct clock_units *u)
 
 /* ---- from outside ---- */
 
+/* All that it has to do with memory, of bytes that have shares of the bandwidth. */
+static void set_bytes(struct clock_launch *l, const struct clock_pipeline *p,
+                      const struct clock_stage *stage, long bytes)
+{
+    long missed = clock_missed(p, stage, l->firings) * p->cus;
+    long warps = clock_warps(stage, l->firings);
+    l->there = clock_there(p, stage, p->queue_cus[stage->queue], warps);
+    l->at_work = clock_at_work(stage, p->queue_cus[stage->queue], l->firings);
+    l->missed = missed;
+    l->through = p->cache_bytes_per_cycle > 0 ? bytes * p->cus : 0;
+    l->under_way = p->in_flight > 0 ? bytes * p->latency : 0;
+    l->then = l->under_way > 0 && p->cache_bytes_per_cycle > 0 ? missed : 0;
+    l->waiting = bytes > 0 ? (warps - l->there) * p->residence : 0;
+}
+
 void clock_units_enqueue(struct clock_units *u, int index, long at, long first, long firings)
 {
     const struct clock_pipeline *p = u->pipeline;
     const struct clock_stage *stage = stage_of(u, index);
-    long bytes = clock_bytes(p, stage, firings), missed = clock_missed(p, stage, firings) * p->cus;
-    long warps = clock_warps(stage, firings);
-    long there = clock_there(p, stage, p->queue_cus[stage->queue], warps);
+    struct clock_launch *l = &u->launches[index];
+    const struct clock_flow flow = clock_flow_of(p, stage, firings);
+    long bytes = clock_bytes(p, stage, firings);
     while (u->now < at)
         tick(u);
     settle_ends(u);
-    u->launches[index] = (struct clock_launch){
-        .present = true,
-        .number = u->count++,
-        .enqueue = p->enqueue,
-        .process = p->process,
-        .behind = p->cleanup,
-        .missed = missed,
-        .through = p->cache_bytes_per_cycle > 0 ? bytes * p->cus : 0,
-        .latency = bytes > 0 ? 2 * p->latency : 0,
-        .under_way = p->in_flight > 0 ? bytes * p->latency : 0,
-        .then = bytes * p->latency * p->in_flight > 0 && p->cache_bytes_per_cycle > 0 ? missed : 0,
-        .waiting = bytes > 0 ? (warps - there) * p->residence : 0,
-        .there = there,
-        .at_work = clock_at_work(stage, p->queue_cus[stage->queue], firings),
-        .first = first,
-        .firings = firings};
+    *l = (struct clock_launch){.present = true,
+                               .number = u->count++,
+                               .enqueue = p->enqueue,
+                               .process = p->process,
+                               .behind = p->cleanup,
+                               .latency = bytes > 0 ? 2 * p->latency : 0,
+                               .flow = p->shared ? flow.left : 0,
+                               .share = flow.share,
+                               .first = first,
+                               .firings = firings};
+    if (!p->shared) set_bytes(l, p, stage, bytes);
     for (int i = 0; i < p->stage_count; i++)
         if (is_rival(u, index, i) && u->launches[i].holds &&
             stage_of(u, i)->importance < stage_of(u, index)->importance)

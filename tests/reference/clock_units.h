@@ -18,6 +18,8 @@ struct clock_launch { /* of a stage: it has one at a time */
     /* Transfers: both ways; bytes from memory and through the caches, x the device's units; under way, x
      * the latency; units with warps. */
     long latency, missed, through, under_way, at_work;
+    /* Where the bandwidth is shared instead: what it has to take, at most in a cycle, and takes in this one. */
+    long flow, share, flows;
     long then, waiting,
         there; /* missed, after it was under way; warps without a place, x their time; those with one */
     long ran, begun_warps, sum, longest; /* of the warps since it has had the units: cycles */

@@ -2,6 +2,7 @@
 #include "tests/reference/clock_units.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct place { /* a buffer while the run goes on */
@@ -22,6 +23,7 @@ struct play {
     long free_at[CLOCK_STAGES];
     long handed[CLOCK_STAGES]; /* when the compute units got the last launch of the queue */
     long issued[CLOCK_STAGES], flowed[CLOCK_STAGES]; /* its instructions, its bytes */
+    long *used, used_count;                          /* of the bandwidth, in each cycle */
     int last[CLOCK_STAGES];                          /* stage of a queue's last launch, -1: none */
     long clock;
     struct clock_units units; /* where importances differ */
@@ -80,27 +82,42 @@ static long compute(const struct clock_pipeline *p, const struct clock_stage *st
  * the share's bytes, of which the device's cus are a common denominator: those that the caches miss
  * from memory, all of them through the caches.  The units at work have no more under way than they
  * can; of these bytes the latency is a common denominator.  Those that miss then wait for the caches, too.  Warps
- * without a place wait for those that have one. */
-static long memory(const struct clock_pipeline *p, const struct clock_stage *stage, long cus,
-                   long firings)
+ * without a place wait for those that have one.  Where the bandwidth is shared, the whole of it is there, and the
+ * share is what the first two need of it, on the mean. */
+struct clock_flow clock_flow_of(const struct clock_pipeline *p, const struct clock_stage *stage,
+                                long firings)
 {
-    long bytes = clock_bytes(p, stage, firings), cycles = 0;
+    struct clock_flow flow = {0};
+    long cus = p->queue_cus[stage->queue], width = p->shared ? p->cus : cus, asked = 0;
+    long bytes = clock_bytes(p, stage, firings);
     long missed = clock_missed(p, stage, firings) * p->cus;
     long through = p->cache_bytes_per_cycle > 0 ? bytes * p->cus : 0;
     long under_way = p->in_flight > 0 ? bytes * p->latency : 0;
     long then = under_way > 0 && p->cache_bytes_per_cycle > 0 ? missed : 0;
     long warps = clock_warps(stage, firings), there = clock_there(p, stage, cus, warps);
     long waiting = (warps - there) * p->residence;
-    for (; missed > 0 || through > 0 || under_way > 0 || then > 0 || waiting > 0; cycles++) {
-        missed -= p->bytes_per_cycle * cus;
-        through -= p->cache_bytes_per_cycle * cus;
+    if (bytes == 0) return flow;
+    for (; missed > 0 || through > 0 || under_way > 0 || then > 0 || waiting > 0; flow.cycles++) {
+        asked += missed > 0 || through > 0;
+        missed -= p->bytes_per_cycle * width;
+        through -= p->cache_bytes_per_cycle * width;
         if (under_way > 0)
             under_way -= p->in_flight * clock_at_work(stage, cus, firings);
         else
-            then -= p->cache_bytes_per_cycle * cus;
+            then -= p->cache_bytes_per_cycle * width;
         waiting -= there;
     }
-    return bytes > 0 ? p->latency + cycles + p->latency : 0;
+    while (flow.share * flow.cycles < asked * CLOCK_WHOLE)
+        flow.share += flow.share == 0 ? asked * CLOCK_WHOLE / flow.cycles : 1;
+    flow.left = flow.share * flow.cycles;
+    return flow;
+}
+
+static long memory(const struct clock_pipeline *p, const struct clock_stage *stage, long firings)
+{
+    return clock_bytes(p, stage, firings) > 0
+               ? 2 * p->latency + clock_flow_of(p, stage, firings).cycles
+               : 0;
 }
 
 /* ---- stages ---- */
@@ -223,17 +240,45 @@ static long pass(long now, long cycles, long *free)
     return *free = now + cycles;
 }
 
+/* Of the bandwidth, what launches have used in that cycle. */
+static long *used_in(struct play *play, long cycle)
+{
+    if (cycle >= play->used_count) {
+        long count = cycle * 2 + 1024;
+        play->used = realloc(play->used, (size_t)count * sizeof *play->used);
+        if (play->used == NULL) abort();
+        memset(play->used + play->used_count, 0,
+               (size_t)(count - play->used_count) * sizeof *play->used);
+        play->used_count = count;
+    }
+    return &play->used[cycle];
+}
+
+/* The moment at which the bytes of a launch have come, the first of which are there then. */
+static long flow(struct play *play, const struct clock_stage *stage, long there, long firings)
+{
+    struct clock_flow flow = clock_flow_of(play->p, stage, firings);
+    if (!play->p->shared) return pass(there, flow.cycles, &play->flowed[stage->queue]);
+    for (; flow.left > 0; there++) {
+        long *used = used_in(play, there);
+        long taken = least(least(flow.share, flow.left), CLOCK_WHOLE - *used);
+        *used += taken;
+        flow.left -= taken;
+    }
+    return there;
+}
+
 /* The end of an execution that begins while those before it go on. */
 static long executed(struct play *play, const struct clock_stage *stage, long start, long first,
                      long firings)
 {
     const struct clock_pipeline *p = play->p;
-    long cus = p->queue_cus[stage->queue], moving = memory(p, stage, cus, firings);
+    long cus = p->queue_cus[stage->queue], moving = memory(p, stage, firings);
     long way = moving > 0 ? p->latency : 0, flowed = 0;
     long issuing = issue(stage, cus, p->cores, first, firings);
     long issued = pass(start + way, issuing, &play->issued[stage->queue]);
     long end = start + way + compute(p, stage, cus, first, firings);
-    if (moving > 0) flowed = pass(start + way, moving - 2 * way, &play->flowed[stage->queue]);
+    if (moving > 0) flowed = flow(play, stage, start + way, firings);
     if (issued > end) end = issued;
     return (flowed > end ? flowed : end) + way;
 }
@@ -261,10 +306,13 @@ static struct parts parts_of(struct play *play, int index, long firings, long be
         play->handed[queue] = ready;
         return parts;
     }
-    long computing = compute(p, stage, cus, first, firings),
-         moving = memory(p, stage, cus, firings);
-    if (moving > 0) computing += 2 * p->latency; /* packets come before, and go after that */
-    parts.execute = computing > moving ? computing : moving;
+    long computing = compute(p, stage, cus, first, firings);
+    parts.execute = computing;
+    if (memory(p, stage, firings) > 0) { /* packets come before, and go after that */
+        long there = play->handed[queue] + parts.change + p->latency;
+        long flowing = flow(play, stage, there, firings) - there;
+        parts.execute = 2 * p->latency + (computing > flowing ? computing : flowing);
+    }
     play->issued[queue] = play->flowed[queue] =
         play->handed[queue] + parts.change + parts.execute + parts.cleanup;
     return parts;
@@ -407,6 +455,7 @@ struct clock_times clock_run(const struct clock_pipeline *pipeline)
         if (!wait(&play)) break;
     }
     play.clock++; /* halt */
+    free(play.used);
     play.times.total = play.clock;
     return play.times;
 }

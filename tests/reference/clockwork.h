@@ -44,6 +44,7 @@ struct clock_pipeline {
     long held, residence;        /* warps on a unit, 0: any number; cycles of each at least */
     long between;                /* from an instruction of a warp to its next one */
     bool overlap;                /* launches that do not depend on each other */
+    bool shared;                 /* launches take of the bandwidth what others leave */
     long enqueue, process, cleanup; /* of a full packet */
     bool ahead;                     /* packets are processed while launches execute */
     long change;                    /* of going over to another stage */
@@ -216,6 +217,18 @@ static inline bool clock_has_barrier(const struct clock_pipeline *p,
         if (clock_is_in_order(p, stage->outputs[i])) return true;
     return false;
 }
+
+/* Of the bandwidth in each cycle. */
+enum { CLOCK_WHOLE_BITS = 32 };
+#define CLOCK_WHOLE (1L << CLOCK_WHOLE_BITS)
+
+struct clock_flow {
+    long cycles; /* that the bytes take between the first and the last latency, by themselves */
+    long share, left; /* where the bandwidth is shared: the maximum in a cycle; all that they take */
+};
+
+struct clock_flow clock_flow_of(const struct clock_pipeline *p, const struct clock_stage *stage,
+                                long firings);
 
 struct clock_times clock_run(const struct clock_pipeline *pipeline);
 

@@ -122,6 +122,9 @@ static struct machine machine_with_more(const char *name, struct clock_random *r
         (uint32_t)(clock_number(random, 0, 1) * clock_number(random, 1, 90));
     m.description.instruction_latency_cycles = (uint32_t)clock_number(random, 1, 5);
     m.description.launches_overlap = (uint32_t)clock_number(random, 0, 1);
+    m.description.memory_shared = (uint32_t)clock_number(random, 0, 1);
+    if (m.description.memory_shared > 0) /* so slow that launches need it at the same time */
+        m.description.memory_bytes_per_cycle = (uint64_t)clock_number(random, 1, 40);
     m.description.switch_cycles *= (uint32_t)clock_number(random, 0, 1);
     if (clock_number(random, 0, 2) > 0)
         add_caches(&m, cus >> clock_number(random, 0, cus > 4 ? 3 : cus > 1), random);
@@ -137,6 +140,7 @@ static struct machine machine_with_domains(struct clock_random *random)
     m.description.cache_bytes[DEVDESC_L2] = (uint64_t)clock_number(random, 64, 2500);
     m.description.cache_bytes_per_cycle = 1000;
     m.description.memory_bytes_per_cycle = 16;
+    m.description.memory_shared = (uint32_t)clock_number(random, 0, 1);
     write_machine(&m);
     return m;
 }
@@ -167,6 +171,7 @@ static void draw_for(struct clock_pipeline *p, struct clock_random *random,
                                             .residence = (long)d->warp_residence_cycles,
                                             .between = (long)d->instruction_latency_cycles,
                                             .overlap = d->launches_overlap > 0,
+                                            .shared = d->memory_shared > 0,
                                             .cache_bytes = (long)d->cache_bytes[DEVDESC_L2],
                                             .cache_cus = (long)d->cus_per_domain[DEVDESC_L2],
                                             .cache_bytes_per_cycle =
@@ -345,7 +350,7 @@ static void runs_with_importance_take_the_cycles_that_they_take_by_hand(void **u
 {
     (void)unused;
     const char *const devices[] = {"sim4", "sim16"};
-    struct clock_random random = {11};
+    struct clock_random random = {19};
     uint64_t interruptions = 0;
     for (int round = 0; round < RANKED_ROUNDS; round += draw_step()) {
         struct clock_pipeline p;

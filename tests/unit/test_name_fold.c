@@ -37,6 +37,23 @@ static void names_that_differ_by_rising_indices_are_one(void **unused)
     arena_destroy(arena);
 }
 
+static void folded_names_are_unfolded(void **unused)
+{
+    (void)unused;
+    struct arena *arena = arena_create();
+    assert_int_equal(name_unfold_count("eq[0..9]"), 10);
+    assert_string_equal(name_unfold(arena, "eq[0..9]", 0), "eq[0]");
+    assert_string_equal(name_unfold(arena, "eq[0..9]", 9), "eq[9]");
+    assert_string_equal(name_unfold(arena, "a[1].k#8..11", 3), "a[1].k#11");
+    assert_string_equal(name_unfold(arena, "a[0..2].b[5..7]", 2), "a[2].b[7]");
+    assert_int_equal(name_unfold_count("mix"), 1);
+    assert_string_equal(name_unfold(arena, "mix", 0), "mix");
+    assert_int_equal(name_unfold_count("a[3]"), 1);
+    assert_int_equal(name_unfold_count("a[3..1]"), 1);
+    assert_int_equal(name_unfold_count("a[..]#"), 1);
+    arena_destroy(arena);
+}
+
 static char *printed(const char *text, const int *widths, size_t columns, bool whole)
 {
     struct arena *arena = arena_create();
@@ -74,4 +91,5 @@ static void rows_of_equal_elements_are_one_row(void **unused)
 }
 
 TEST_MAIN("name_fold", cmocka_unit_test(names_that_differ_by_rising_indices_are_one),
+          cmocka_unit_test(folded_names_are_unfolded),
           cmocka_unit_test(rows_of_equal_elements_are_one_row))

@@ -126,6 +126,7 @@ struct ticking {
     bool present, holds, must_yield, begun, ended;
     bool needs_units, past_launch; /* in its present piece */
     uint64_t launch, change, index, both_ways, flow, children, cleanup;
+    uint64_t flows;       /* in this cycle */
     uint64_t next, warps; /* warps or firings */
     uint64_t cu_left[CUS_MOST];
     uint64_t child_at;
@@ -259,7 +260,39 @@ static void execute_cycle(struct clock *c, uint32_t i)
     }
     for (uint32_t cu = 0; cu < cus; cu++)
         t->cu_left[cu] -= t->cu_left[cu] > 0;
-    t->flow -= t->flow > 0;
+    t->flow -= t->flows;
+}
+
+/* Where sub-devices have shares of their own, bytes are counted in the cycles that they take. */
+static uint64_t flow_share(const struct prt_launch_work *work)
+{
+    return work->flow.share > 0 ? work->flow.share : 1;
+}
+
+static bool takes_bandwidth(const struct clock *c, uint32_t i)
+{
+    const struct ticking *t = &c->launches[i];
+    return t->holds && t->launch == 0 && t->change == 0 && t->index == 0 && t->both_ways == 0;
+}
+
+/* The bandwidth that each takes in this cycle; where they share it, what those before it leave. */
+static void divide_bandwidth(struct clock *c)
+{
+    for (uint32_t i = 0; i < c->scene->count; i++) {
+        struct ticking *t = &c->launches[i];
+        uint64_t share = flow_share(&c->scene->arrivals[i].work), taken = 0;
+        for (uint32_t k = 0; k < c->scene->count; k++) {
+            uint64_t most = flow_share(&c->scene->arrivals[k].work);
+            if (k != i && takes_bandwidth(c, k) && goes_before(c, k, i))
+                taken += c->launches[k].flow < most ? c->launches[k].flow : most;
+        }
+        t->flows = 0;
+        if (!takes_bandwidth(c, i)) continue;
+        t->flows = t->flow < share ? t->flow : share;
+        if (c->scene->description.memory_shared == 0) continue;
+        uint64_t left = taken < CORE_TIMING_WHOLE ? CORE_TIMING_WHOLE - taken : 0;
+        if (t->flows > left) t->flows = left;
+    }
 }
 
 static void pass_cycle(struct clock *c, uint32_t i)
@@ -293,7 +326,7 @@ static void arrive_now(struct clock *c)
                               .launch = a->work.launch_cycles,
                               .index = a->work.index_cycles,
                               .both_ways = a->work.both_ways_cycles,
-                              .flow = a->work.flow_cycles,
+                              .flow = a->work.flow.cycles * flow_share(&a->work),
                               .children = a->work.device_queue_cycles,
                               .cleanup = a->work.cleanup_cycles,
                               .warps =
@@ -349,6 +382,7 @@ static void tick(const struct scene *s, struct outcome *outcomes)
         assert_true(c->now < 100000);
         arrive_now(c);
         settle_now(c);
+        divide_bandwidth(c);
         for (uint32_t i = 0; i < s->count; i++)
             if (c->launches[i].holds) pass_cycle(c, i);
     }
@@ -359,7 +393,7 @@ static void tick(const struct scene *s, struct outcome *outcomes)
 
 /* ---- random scenes ---- */
 
-static void draw_work(struct random *r, struct arrival *a)
+static void draw_work(struct random *r, struct arrival *a, bool shared)
 {
     struct prt_launch_work *work = &a->work;
     uint32_t group = (uint32_t)draw(r, 1, 3);
@@ -375,7 +409,8 @@ static void draw_work(struct random *r, struct arrival *a)
     for (int i = 0; work->timing.serial && i < WARPS_MOST; i++)
         a->each[i] = work->timing.warp_cycles * group;
     work->both_ways_cycles = draw(r, 0, 2) == 0 ? draw(r, 0, 20) : 0;
-    work->flow_cycles = draw(r, 0, 2) == 0 ? draw(r, 0, 60) : 0;
+    work->flow.cycles = draw(r, 0, 2) > 0 ? draw(r, 0, 60) : 0;
+    if (shared) work->flow.share = CORE_TIMING_WHOLE / draw(r, 1, 7) - draw(r, 0, 9);
     work->child_cycles = draw(r, 1, 5);
     work->device_queue_cycles = draw(r, 0, 3) == 0 ? draw(r, 1, 20) : 0;
     work->launch_cycles = draw(r, 1, 6);
@@ -389,6 +424,7 @@ static void draw_scene(struct random *r, struct scene *s, uint32_t importances)
     struct prt_device_handle on[3];
     uint32_t parts, cus = (uint32_t)draw(r, 2, CUS_MOST), first = (uint32_t)draw(r, 1, cus - 1);
     scene_open(s, cus, draw(r, 0, 5));
+    s->description.memory_shared = (uint32_t)draw(r, 0, 1);
     const int64_t counts[] = {PRT_PARTITION_BY_COUNTS, first, cus - first, 0, 0};
     on[0] = prt_device_tree_root(s->tree);
     assert_int_equal(prt_create_sub_devices(s->tree, on[0], counts, 2, on + 1, &parts), PRT_OK);
@@ -399,7 +435,7 @@ static void draw_scene(struct random *r, struct scene *s, uint32_t importances)
         struct arrival *a = &s->arrivals[s->count];
         now += draw(r, 0, 1) == 0 ? 0 : draw(r, 0, 40);
         *a = (struct arrival){.cycles = now, .queue = (uint32_t)draw(r, 0, QUEUES_MOST - 1)};
-        draw_work(r, a);
+        draw_work(r, a, s->description.memory_shared > 0);
     }
 }
 

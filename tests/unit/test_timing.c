@@ -401,23 +401,23 @@ static void the_dearest_warp_counts_with_its_pauses(void **unused)
 static void executions_overlap_as_far_as_both_ways_are_free(void **unused)
 {
     (void)unused;
-    struct core_timing_pipes pipes = {0};
+    uint64_t issued = 0;
     struct core_timing_execution e = {
-        .issue_cycles = 12, .compute_cycles = 48, .both_ways_cycles = 844, .memory_cycles = 860};
-    for (uint64_t i = 1; i <= 4; i++)
-        assert_int_equal(core_timing_overlap(525 * i, &e, &pipes), 525 * i + 892);
-    e = (struct core_timing_execution){.issue_cycles = 1000,
-                                       .compute_cycles = 4000,
-                                       .both_ways_cycles = 844,
-                                       .memory_cycles = 844 + 5000};
-    assert_int_equal(core_timing_overlap(3000, &e, &pipes), 3000 + 5844);
-    assert_int_equal(core_timing_overlap(3100, &e, &pipes), 3422 + 10000 + 422);
-    assert_int_equal(pipes.issued_cycles, 3422 + 2000);
+        .issue_cycles = 12, .compute_cycles = 48, .both_ways_cycles = 844};
+    for (uint64_t i = 1; i <= 4; i++) {
+        uint64_t there = core_timing_there(525 * i, &e);
+        assert_int_equal(there, 525 * i + 422);
+        assert_int_equal(core_timing_executed(there, &e, there + 16, &issued), 525 * i + 892);
+    }
+    e = (struct core_timing_execution){
+        .issue_cycles = 1000, .compute_cycles = 4000, .both_ways_cycles = 844};
+    assert_int_equal(core_timing_executed(3422, &e, 3422 + 5000, &issued), 3000 + 5844);
+    assert_int_equal(core_timing_executed(3522, &e, 3422 + 10000, &issued), 3422 + 10000 + 422);
+    assert_int_equal(issued, 3422 + 2000);
     e = (struct core_timing_execution){.issue_cycles = 100, .compute_cycles = 700};
-    assert_int_equal(core_timing_overlap(3200, &e, &pipes), 5522);
-    assert_int_equal(core_timing_overlap(4600, &e, &pipes), 5622);
-    assert_int_equal(core_timing_overlap(5600, &e, &pipes), 6300);
-    assert_int_equal(pipes.flowed_cycles, 13422);
+    assert_int_equal(core_timing_executed(3200, &e, 0, &issued), 5522);
+    assert_int_equal(core_timing_executed(4600, &e, 0, &issued), 5622);
+    assert_int_equal(core_timing_executed(5600, &e, 0, &issued), 6300);
 }
 
 /* ---- caches ---- */

@@ -4,6 +4,7 @@
  *
  *     piperun.c           chooses the command
  *     run_options.c       reads the command line
+ *     run_version.c       --version
  *     program_load.c      loads the program; compiles it first if it is a source file
  *     port_binding.c      binds ports to files
  *     run_ports.c         opens and publishes the files

@@ -3,10 +3,8 @@
 
 #include "runtime/host/pipert.h"
 #include "tools/piperun/device_list.h"
-#include "tools/piperun/line_input.h"
 #include "tools/piperun/message.h"
-#include "base/json_write.h"
-#include "lang/embedded.h"
+#include "tools/piperun/run_version.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -16,10 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#ifndef PIPEC_VERSION
-#define PIPEC_VERSION "0"
-#endif
 
 static const char usage_text[] =
     "usage: piperun FILE.pbc|FILE.pipe|FILE.cmds [PORT=PATH[,FORMAT...]]... [-D NAME=VALUE]... "
@@ -45,7 +39,7 @@ static const char usage_text[] =
     "                csv: headings, separator=C (such as ';' or tab); of inputs comment=C, "
     "missing=VALUE.\n"
     "                full: an input is processed when its port is full, not as packets arrive\n"
-    "  NAME=VALUE, -D NAME=VALUE\n"
+    "  -D NAME=VALUE, NAME=VALUE\n"
     "                          value of an argument of the pipeline; of an array V,V,... or "
     "@FILE[,FORMAT];\n"
     "                          -D: of a source file, of a compile-time parameter too\n"
@@ -70,12 +64,12 @@ static const char usage_text[] =
     "process may use\n"
     "                          and is granted the time of.  Results and cycles do not depend on "
     "it\n"
-    "  --dispatch=FORM         how kernels are launched: condensed (several launches a packet), "
-    "reference\n"
-    "                          or full (each a packet of its own); default: as the program says, "
-    "and "
-    "pipec's\n"
-    "                          say condensed.  Results do not depend on it, cycles do\n"
+    "  --dispatch=condensed|reference|full\n"
+    "                          how kernels are launched: condensed: several launches a packet; "
+    "reference, full:\n"
+    "                          each a packet of its own; default: as the program says, and "
+    "pipec's say\n"
+    "                          condensed.  Results do not depend on it, cycles do\n"
     "  --depths=plan|threads|N on cpu: depths as planned, or those that the plan chose times twice "
     "the number of\n"
     "                          threads (default; not for one thread), or times N.  Outputs do not "
@@ -104,7 +98,7 @@ static const char usage_text[] =
     "  --skip-if-unavailable   exit status 77 instead of 6\n"
     "\n"
     "output\n"
-    "  --stats[=text|=json:F]  what the run did: text on standard error, or JSON to a file\n"
+    "  --stats[=text|json:FILE]  what the run did: text on standard error, or JSON to a file\n"
     "  --trace=FILE            a timeline of the run, for Perfetto: what each compute unit does, "
     "and "
     "how full buffers\n"
@@ -117,8 +111,10 @@ static const char usage_text[] =
     "field, "
     "or a number\n"
     "                          from 0 on\n"
-    "  -q                      no notes and no progress    -v   report each step\n"
-    "  -h, --help              this              --version[=json]\n"
+    "  -q                      no notes and no progress\n"
+    "  -v                      report each step\n"
+    "  -h, --help              this text\n"
+    "  --version[=json]        the version; as JSON with libraries and devices\n"
     "\n"
     "signals\n"
     "  Ctrl-C (SIGINT) ends the inputs; packets that have been read are processed, outputs and "
@@ -322,28 +318,6 @@ static int refuse_run_option(char **argv)
     return PRT_COMPLAIN(EXIT_USAGE, "unknown option '%s' (piperun --help)", shown);
 }
 
-static int print_run_version(const char *form)
-{
-    struct json json = {.to = stdout};
-    if (form == NULL) {
-        printf("piperun " PIPEC_VERSION "%s\nLicence: MIT\n", prt_lines_editor());
-        return EXIT_DONE;
-    }
-    if (strcmp(form, "json") != 0)
-        return PRT_COMPLAIN(EXIT_USAGE, "--version=%s: the only form is json", form);
-    json_begin_line(&json, NULL, '{');
-    json_number(&json, "version", 1);
-    json_text(&json, "tool", "piperun " PIPEC_VERSION);
-    json_boolean(&json, "edits_lines", *prt_lines_editor() != '\0');
-    json_begin(&json, "devices", '[');
-    for (const struct embedded_file *file = embedded_device_files; file->name != NULL; file++)
-        json_text(&json, NULL, file->name);
-    json_end(&json, ']');
-    json_text(&json, "license", "MIT");
-    json_end(&json, '}');
-    return EXIT_DONE;
-}
-
 /* PRT_COMMAND_RUN: go on.  Else the exit code. */
 static int take_run_option(int option, int index, char **argv, struct prt_command *command)
 {
@@ -388,7 +362,7 @@ static int take_run_option(int option, int index, char **argv, struct prt_comman
     case 'q': command->quiet = true; break;
     case 'v': command->verbose = true; break;
     case 'h': fputs(usage_text, stdout); return EXIT_DONE;
-    case OPTION_VERSION: return print_run_version(optarg);
+    case OPTION_VERSION: return prt_version_print(optarg);
     case OPTION_LATER:
         return PRT_COMPLAIN(EXIT_USAGE, "--%s: not supported by this version", options[index].name);
     case ':': return PRT_COMPLAIN(EXIT_USAGE, "%s: an argument is missing", argv[optind - 1]);

@@ -57,6 +57,14 @@ struct name_list {
     const char *text; /* with commas between them */
 };
 
+const char *instruction_set_name(unsigned index)
+{
+    for (int i = 0; i < GENERATOR_COUNT; i++)
+        for (const char *const *name = generators[i]->set_names; *name != NULL; name++)
+            if (index-- == 0) return *name;
+    return NULL;
+}
+
 static struct name_list list_set_names(struct arena *arena)
 {
     struct name_list list = {.text = ""};

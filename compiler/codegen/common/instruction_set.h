@@ -35,6 +35,9 @@ uint32_t instruction_sets_read(struct arena *arena, const char *list,
                                struct instruction_set sets[INSTRUCTION_SETS_MAX],
                                const char **problem);
 
+/* The names in a list without gaps from 0 on, then NULL. */
+const char *instruction_set_name(unsigned index);
+
 /* The set that all GPUs for which pipec compiles have. */
 void instruction_set_for_threads(struct arena *arena, struct instruction_set *out);
 

@@ -222,15 +222,18 @@ static bool has_link_room(const struct workshop *shop, size_t object_bytes)
 }
 
 /* GNU ld first: it links a kernel image in 3 ms, where ld.lld takes 17, most of which is loading
- * LLVM's library once more.  One that is not for this machine language fails, and LLVM's is tried; not
+ * LLVM's library once more. */
+const char *const link_programs[] = {"ld.bfd", PIPEC_LLD, LLD_OF(PIPEC_LLVM_MAJOR),
+                                     "ld.lld", "ld",      NULL};
+
+/* A linker that is not for this machine language fails, and LLVM's is tried; not
  * where the system has failed, for another linker makes other bytes. */
 static bool link_with_any(struct compile *cx, const struct workshop *shop, size_t object_bytes)
 {
-    const char *const linkers[] = {"ld.bfd", PIPEC_LLD, LLD_OF(PIPEC_LLVM_MAJOR), "ld.lld", "ld"};
     const char *chosen = cx->options.linker;
-    size_t count = chosen != NULL ? 1 : sizeof linkers / sizeof linkers[0];
+    size_t count = chosen != NULL ? 1 : sizeof link_programs / sizeof link_programs[0] - 1;
     for (size_t i = 0; i < count; i++) {
-        const char *linker = chosen != NULL ? chosen : linkers[i];
+        const char *linker = chosen != NULL ? chosen : link_programs[i];
         int status = run_linker(cx, shop, linker);
         if (status == 0) return true;
         if (status > 0 && !has_link_room(shop, object_bytes))

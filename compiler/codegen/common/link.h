@@ -5,6 +5,9 @@
 
 #include "compiler/context/context.h"
 
+/* The linkers in the order in which they are tried, ended by NULL. */
+extern const char *const link_programs[];
+
 struct link_bytes {
     const unsigned char *bytes;
     size_t size_bytes;

@@ -111,28 +111,20 @@ static enum prt_status find_csv_line(struct csv_source *csv, size_t *length, boo
                                      struct prt_error *error)
 {
     struct prt_io_reader *reader = &csv->reader;
-    const unsigned char *newline = NULL;
     struct quote_scan scan = {.fresh = true};
-    for (size_t searched = 0;;) {
-        size_t available = prt_io_reader_available(reader);
-        const unsigned char *bytes = prt_io_reader_bytes(reader);
-        newline = memchr(bytes + searched, '\n', available - searched);
-        *length = newline != NULL ? (size_t)(newline - bytes) : available;
-        *has_newline = newline != NULL;
+    for (size_t from = 0;; from = *length + 1) {
+        enum prt_status status =
+            prt_io_reader_line(reader, from, source_line_max(csv), length, has_newline, error);
+        if (status != PRT_OK) return status;
         if (*length > source_line_max(csv))
             return prt_error_set_at(error, PRT_E_FORMAT, reader->offset,
                                     "%s:%llu: the line at byte %llu is longer than %zu bytes",
                                     reader->name, (unsigned long long)csv->line,
                                     (unsigned long long)reader->offset, source_line_max(csv));
-        if (newline != NULL && !is_comment_line(csv, bytes, *length) &&
-            ends_in_quotes(csv, bytes, *length, &scan)) {
-            searched = *length + 1;
-            continue;
-        }
-        if (newline != NULL || reader->at_end) return PRT_OK;
-        searched = available;
-        enum prt_status status = prt_io_reader_need(reader, available + 1, error);
-        if (status != PRT_OK) return status;
+        const unsigned char *bytes = prt_io_reader_bytes(reader);
+        if (!*has_newline || is_comment_line(csv, bytes, *length) ||
+            !ends_in_quotes(csv, bytes, *length, &scan))
+            return PRT_OK;
     }
 }
 

@@ -71,6 +71,12 @@ static inline void prt_io_reader_consume(struct prt_io_reader *reader, size_t by
     reader->offset += bytes;
 }
 
+/* Finds the first newline from byte `from` of the buffer on, and reads as far as that takes.  `*length` is the number of bytes
+ * before it; without one (`*has_newline` is false), of all bytes up to the end of the file, or more than
+ * `most`, which is below PRT_IO_BUFFER_BYTES. */
+enum prt_status prt_io_reader_line(struct prt_io_reader *reader, size_t from, size_t most,
+                                   size_t *length, bool *has_newline, struct prt_error *error);
+
 /* Continues at this byte, counted from the place at which reading began.  Of a pipe, only bytes in the
  * buffer can be read again. */
 enum prt_status prt_io_reader_seek(struct prt_io_reader *reader, uint64_t position,

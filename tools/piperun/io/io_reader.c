@@ -172,6 +172,23 @@ enum prt_status prt_io_reader_need(struct prt_io_reader *reader, size_t bytes,
     return PRT_OK;
 }
 
+enum prt_status prt_io_reader_line(struct prt_io_reader *reader, size_t from, size_t most,
+                                   size_t *length, bool *has_newline, struct prt_error *error)
+{
+    assert(most < PRT_IO_BUFFER_BYTES);
+    for (;;) {
+        size_t available = prt_io_reader_available(reader);
+        const unsigned char *bytes = prt_io_reader_bytes(reader);
+        const unsigned char *newline = memchr(bytes + from, '\n', available - from);
+        *has_newline = newline != NULL;
+        *length = newline != NULL ? (size_t)(newline - bytes) : available;
+        if (newline != NULL || available > most || reader->at_end) return PRT_OK;
+        from = available;
+        enum prt_status status = prt_io_reader_need(reader, available + 1, error);
+        if (status != PRT_OK) return status;
+    }
+}
+
 enum prt_status prt_io_reader_truncated(const struct prt_io_reader *reader, struct prt_error *error,
                                         const char *what)
 {

@@ -198,21 +198,11 @@ static enum prt_status make_layout(struct json_layout *layout, const char *name,
 static enum prt_status find_json_line(struct jsonl_source *jsonl, size_t *length, bool *has_newline,
                                       struct prt_error *error)
 {
-    struct prt_io_reader *reader = &jsonl->reader;
-    for (size_t searched = 0;;) {
-        size_t available = prt_io_reader_available(reader);
-        const unsigned char *bytes = prt_io_reader_bytes(reader);
-        const unsigned char *newline = memchr(bytes + searched, '\n', available - searched);
-        *length = newline != NULL ? (size_t)(newline - bytes) : available;
-        *has_newline = newline != NULL;
-        if (*length > JSON_LINE_BYTES_MAX)
-            return JSON_REFUSE(jsonl, error, "the line is longer than %zu bytes",
-                               JSON_LINE_BYTES_MAX);
-        if (newline != NULL || reader->at_end) return PRT_OK;
-        searched = available;
-        enum prt_status status = prt_io_reader_need(reader, available + 1, error);
-        if (status != PRT_OK) return status;
-    }
+    enum prt_status status =
+        prt_io_reader_line(&jsonl->reader, 0, JSON_LINE_BYTES_MAX, length, has_newline, error);
+    if (status == PRT_OK && *length > JSON_LINE_BYTES_MAX)
+        return JSON_REFUSE(jsonl, error, "the line is longer than %zu bytes", JSON_LINE_BYTES_MAX);
+    return status;
 }
 
 /* The words for a value of a wrong kind. */
