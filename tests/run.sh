@@ -21,7 +21,8 @@
 #                             then some of their bits are flipped (tests/fuzz/damage.c; `make damage` takes all)
 #   tests/lang/*.pipe         accepted programs.  Compiled for every device, run with 1 and 4 host threads, and
 #                             once fused (--fuse) or in debug mode, and on the emulated GPU (half of them), with LONG all
-#                             of that: all outputs must be the same bytes.  PIPEC2 compiles
+#                             of that; where once is fused, stages of simulated devices are apart, elsewhere the
+#                             clock decides: all outputs must be the same bytes.  PIPEC2 compiles
 #                             every eighth program for the first device and fused for the last, with LONG all.  Directives, in // comments:
 #       // compile: ARGS        more arguments for pipec
 #       // devices: LIST        instead of "cpu sim1 sim16" (sim1 in half of the programs), with LONG "cpu sim1 sim4 sim16"
@@ -278,6 +279,15 @@ is_optimised() {
     esac
 }
 
+# is_apart DEVICE LAST MODES: are its stages apart?  Otherwise the clock of a simulated device decides.
+is_apart() {
+    case $1 in
+    *+* | cpu | cuda*) false ;;
+    sim1) true ;;
+    *) [ "$1" = "$2" ] && [[ $3 == *+fused* ]] ;;
+    esac
+}
+
 run_lang() {
     local file=$1 pipec=$2 name=$3 devices chunked_ports device flags line key count=0 verdict=pass
     local arguments=() want_status=0 want_stderr=
@@ -310,6 +320,7 @@ run_lang() {
         local mode=()
         [[ $device != *+debug ]] || mode=(--debug-mode)
         [[ $device != *+fused ]] || mode=(--fuse)
+        is_apart "$device" "$last" "$modes" && mode=(--no-fuse)
         [ -n "$LONG${GPU_DEVICE-}" ] || is_optimised "$device" "$last" "$modes" || mode+=(-O0)
         local target=${device%+*}
         case $target in cuda*) target=cuda ;; esac

@@ -49,7 +49,7 @@
     X(DEAD_WORK,    FUSION,    ASSIGNED,       wants_less_work,    run_dead_work,    NOTHING,    GOES_ON) \
     X(STRANDS,      FUSION,    ASSIGNED,       wants_strands,      run_strands,      NOTHING,    GOES_ON) \
     X(FUSION,       FUSION,    ASSIGNED,       runs_always,        run_fusion,       NOTHING,    GOES_ON) \
-    X(TABLES,       FUSION,    ASSIGNED,       wants_fusion,       run_tables,       NOTHING,    GOES_ON) \
+    X(TABLES,       FUSION,    ASSIGNED,       wants_tables,       run_tables,       NOTHING,    GOES_ON) \
     X(PLAN,         PLAN,      ASSIGNED,       runs_always,        run_plan,         NOTHING,    GOES_ON) \
     X(SCHEDULE,     PLAN,      PLANNED,        runs_always,        run_schedule,     NOTHING,    GATE)    \
     X(KERNELS,      START,     PLANNED,        runs_always,        run_kernels,      NOTHING,    GATE)    \

@@ -84,6 +84,7 @@ static void print_inside(FILE *to, const struct composite *composite)
 
 void fuse_print(FILE *to, const struct fusion *fusion)
 {
+    if (fusion->reason != NULL) fprintf(to, "\nfusion   %s\n", fusion->reason);
     for (size_t i = 0; i < fusion->composites.count; i++) {
         const struct composite *composite = &fusion->composites.items[i];
         fprintf(to, "\nfused    %s: %zu node%s\n", composite->node.name, composite->members.count,
@@ -109,8 +110,7 @@ void fuse_print(FILE *to, const struct fusion *fusion)
         print_more(to, shown);
         fprintf(to, ": %s\n", reason);
     }
-    if (fusion->off != NULL && fusion->off_matters)
-        fprintf(to, "\napart    all: %s\n", fusion->off);
+    if (fusion->off != NULL) fprintf(to, "\napart    all: %s\n", fusion->off);
 }
 
 /* ---- JSON ---- */
@@ -149,6 +149,7 @@ void fuse_put_json(struct json *json, const struct fusion *fusion)
     const struct graph *written = fusion->written;
     json_begin(json, "fusion", '{');
     json_text(json, "off", fusion->off);
+    json_text(json, "reason", fusion->reason);
     json_begin(json, "fused", '[');
     for (size_t i = 0; i < fusion->composites.count; i++)
         put_composite(json, written, &fusion->composites.items[i]);

@@ -57,7 +57,7 @@ static const char help_text[] =
     "                        as if the pipeline had declared it\n"
     "  --fuse, --no-fuse     neighbours become one stage where that is exact and pays; never "
     "(default:\n"
-    "                        for the host's processor)\n"
+    "                        as --fuse; on simulated devices if their clock says so)\n"
     "  --debug-mode          for the debugger: smallest buffers, one kernel at a time, packets "
     "that\n"
     "                        know which line wrote them\n"

@@ -19,6 +19,7 @@
 #include "compiler/optimize/region/strands.h"
 #include "compiler/driver/library_add.h"
 #include "compiler/lint/lint.h"
+#include "compiler/plan/full_runs.h"
 #include "compiler/sema/sema.h"
 #include "compiler/diagnostics/diag_list.h"
 #include "compiler/context/phase_times.h"
@@ -123,6 +124,18 @@ static bool wants_fusion(const struct passes *p)
     return fuse_wanted(p->cx, p->device);
 }
 
+/* Tables become constants after the plan where the clock decides: kernels are shared with the pipeline as it is written. */
+static bool wants_tables(const struct passes *p)
+{
+    return wants_fusion(p) && !fuse_is_timed(p->cx, p->device);
+}
+
+/* The graph before the first pass that makes another one of it. */
+static void keep_apart(struct passes *p)
+{
+    if (p->apart == NULL) p->apart = p->graph;
+}
+
 static bool wants_less_work(const struct passes *p)
 {
     return wants_fusion(p) && !p->graph->unproven;
@@ -145,6 +158,7 @@ static bool replace_graph(struct passes *p, struct graph *made)
     if (made == NULL) return false;
     struct diags *reported = p->cx->diags;
     p->cx->diags = diags_create(p->cx->arena, p->cx->sources);
+    keep_apart(p);
     bool good = analyse_graph(p->cx, made);
     p->cx->diags = reported;
     if (good) p->written = p->graph = made;
@@ -170,15 +184,80 @@ static void run_strands(struct passes *p)
 
 static void run_fusion(struct passes *p)
 {
+    keep_apart(p);
     p->fusion = fuse_neighbours(p->cx, p->graph, p->device, prove_graph);
     p->graph = p->fusion->graph;
 }
 
 /* ---- plan and code ---- */
 
+struct planned { /* one of two plans, and what it reports */
+    struct plan *plan;
+    struct diags *reports;
+};
+
+static struct planned plan_aside(struct passes *p, struct graph *graph)
+{
+    struct diags *reported = p->cx->diags;
+    struct planned planned = {.reports = diags_fork(p->cx->arena, reported)};
+    p->cx->diags = planned.reports;
+    planned.plan = plan_place(p->cx, graph, p->device);
+    p->cx->diags = reported;
+    return planned;
+}
+
+static const char *contest_reason(struct arena *arena, const struct full_run_contest *contest)
+{
+    const struct full_runs *written = &contest->written, *made = &contest->made;
+    if (written->iterations[0] == 0)
+        return "iterations of the fused pipeline cannot be compared with those of the program";
+    if (written->cycles[0] == 0 || made->cycles[0] == 0)
+        return "whole runs take too long to be played when compiling";
+    return contest->made_is_better ? full_runs_text(arena, made, "fused", written, "apart")
+                                   : full_runs_text(arena, written, "apart", made, "fused");
+}
+
+static bool loses_layout(const struct compile *cx, const struct plan *apart,
+                         const struct plan *fused)
+{
+    enum layout_wish wish = cx->options.layout;
+    return (wish == LAYOUT_SIDE_BY_SIDE || wish == LAYOUT_GROUPS) &&
+           apart->mode != PLAN_IN_SEQUENCE && fused->mode == PLAN_IN_SEQUENCE;
+}
+
+/* The clock of the device decides whether neighbours become one stage: both pipelines get a plan. */
+static void choose_fusion(struct passes *p)
+{
+    struct planned apart = plan_aside(p, p->apart), fused = plan_aside(p, p->graph),
+                   *taken = &apart;
+    struct full_run_contest contest = {.made_is_better = diag_failed(apart.reports)};
+    const char *reason = "the fused pipeline cannot be planned";
+    if (loses_layout(p->cx, apart.plan, fused.plan)) {
+        reason = "fused, it cannot have the layout that was asked for";
+    } else if (!diag_failed(apart.reports) && !diag_failed(fused.reports)) {
+        contest = full_runs_contest((struct planned_graph){p->apart, apart.plan},
+                                    (struct planned_graph){p->graph, fused.plan});
+        reason = contest_reason(p->cx->arena, &contest);
+    }
+    if (contest.made_is_better && !diag_failed(fused.reports)) {
+        taken = &fused;
+        p->fusion->reason = reason;
+        tables_to_constants(p->cx, p->graph);
+        plan_check_memory(p->cx, p->graph, fused.plan);
+    } else {
+        p->written = p->graph = p->apart;
+        p->fusion = fuse_nothing(p->cx, p->apart, reason);
+    }
+    p->plan = taken->plan;
+    diag_take(p->cx->diags, taken->reports);
+}
+
 static void run_plan(struct passes *p)
 {
-    p->plan = plan_place(p->cx, p->graph, p->device);
+    if (p->apart != NULL && p->apart != p->graph && fuse_is_timed(p->cx, p->device))
+        choose_fusion(p);
+    else
+        p->plan = plan_place(p->cx, p->graph, p->device);
     if (p->fusion != NULL) fuse_settle_depths(p->cx, p->fusion);
 }
 

@@ -32,6 +32,7 @@ struct passes {
     struct ast_program *program;
     struct graph *written; /* as elaborated, later with less work: the graph that is described */
     struct graph *graph;   /* the graph to be planned; `written` until PASS_FUSION */
+    struct graph *apart;   /* as elaborated, once passes have made another graph of it */
     struct fusion *fusion;
     struct plan *plan;
     struct sched_program *schedule;

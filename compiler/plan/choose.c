@@ -4,6 +4,7 @@
 #include "compiler/plan/choose_batch.h"
 #include "compiler/plan/choose_depths.h"
 #include "compiler/plan/choose_schedule.h"
+#include "compiler/plan/full_runs.h"
 #include "compiler/plan/layouts.h"
 #include "compiler/plan/priority_groups.h"
 #include "compiler/plan/try_plan.h"
@@ -13,7 +14,7 @@
 
 #include <inttypes.h>
 
-enum { GROUPS_MOST = 8, CANDIDATES_MAX = 40, FULL_RUNS = 2 };
+enum { GROUPS_MOST = 8, CANDIDATES_MAX = 40 };
 
 struct candidate {
     const struct plan_layout *layout;
@@ -32,6 +33,9 @@ struct choice {
     struct trial_size size;
     enum graph_policy selection; /* of the trials of layouts */
     struct longer_trial longer;
+    const char *unscheduled;  /* why there is no static schedule; NULL: trials decide */
+    uint32_t doublings;       /* of the batches, with which the candidates have been tried */
+    const char *batch_reason; /* NULL: they are the smallest */
 };
 
 /* ---- candidates ---- */
@@ -102,29 +106,15 @@ static uint32_t try_layouts(struct choice *choice)
 
 /* ---- longer trials ---- */
 
-/* Iterations in which the writers of all buffers could fill them. */
-static uint64_t iterations_to_fill(const struct placement *at)
+static struct planned_graph graph_with_plan(const struct placement *at)
 {
-    const struct graph *graph = at->graph;
-    uint64_t most = 0;
-    for (size_t i = 0; i < graph->buffers.count; i++) {
-        const struct graph_buffer *buffer = &graph->buffers.items[i];
-        if (buffer->outer != GRAPH_INNER) continue;
-        uint64_t pushed =
-            graph->nodes.items[buffer->writer_node].outputs.items[buffer->writer_output].push;
-        uint128 packets = (uint128)at->plan->stages[buffer->writer_node].pace * pushed;
-        uint128 fill = (uint128)buffer->depth_packets * PLAN_PACE_ONE / (packets > 0 ? packets : 1);
-        most = max64(most, fill >> 40 ? UINT64_C(1) << 40 : (uint64_t)fill);
-    }
-    return most;
+    return (struct planned_graph){at->graph, at->plan};
 }
 
 /* A trial that sees buffers full, or that of so few iterations that it has none. */
 static uint64_t longer_iterations(const struct choice *choice)
 {
-    enum { LEAST = 16, FILLINGS = 4, TIMES = 32 };
-    uint64_t fills = mul_clamped(iterations_to_fill(choice->at), FILLINGS);
-    return max64(min64(fills, mul_clamped(choice->size.iterations, TIMES)), LEAST);
+    return full_run_iterations(graph_with_plan(choice->at), choice->size.iterations);
 }
 
 /* The fastest one but for `best`; GRAPH_NONE: there is none whose trial finished. */
@@ -360,7 +350,7 @@ static void begin_choice(struct choice *choice, uint32_t doublings)
 {
     struct placement *at = choice->at;
     choice->count = 0;
-    at->doublings = doublings;
+    at->doublings = choice->doublings = doublings;
     add_layout_candidate(choice, layout_in_sequence(at));
     plan_lay_out(at, choice->items[0].layout);
     choice->size = trial_size_for(at->plan);
@@ -412,30 +402,24 @@ static uint32_t choose_layout_again(struct choice *choice, const struct batched_
     return plan_is_fast_when_short(at, choice->selection, streams) ? best : kept;
 }
 
-/* Larger batches make other layouts the best: those of `best` and of all stages in sequence are doubled, then all layouts
- * are tried with as many.  Returns the index of the best. */
-static uint32_t choose_batches(struct choice *choice, uint32_t best, bool is_free)
+/* Doubles the batches of a candidate whose trials had the smallest ones.  Larger batches make other layouts the best, so all are
+ * tried again with as many if that is asked for.  Returns the index of the best. */
+static uint32_t choose_batches(struct choice *choice, uint32_t index, bool is_free)
 {
     struct placement *at = choice->at;
-    const struct batched_layout smallest = batched_candidate(choice, best);
+    const struct batched_layout smallest = batched_candidate(choice, index);
     at->doublings = 0;
     plan_lay_out(at, smallest.layout);
     const struct short_streams streams = plan_try_short(at, choice->selection);
     struct batched_layout found = plan_double_batches(at, smallest, choice->selection, &streams);
-    if (is_free && best != 0) {
-        struct batched_layout whole = batched_candidate(choice, 0);
-        if (plan_batches_may_overtake(&whole, &found))
-            whole = plan_double_batches(at, whole, choice->selection, &streams);
-        if (whole.doublings > 0 && plan_batches_are_faster(&whole, &found)) found = whole;
-    }
-    at->doublings = found.doublings;
-    if (found.doublings == 0) return best;
-    at->plan->batch_reason = reason_of_batches(at->cx->arena, &found, &smallest);
+    at->doublings = choice->doublings = found.doublings;
+    if (found.doublings == 0) return index;
+    choice->batch_reason = reason_of_batches(at->cx->arena, &found, &smallest);
     if (is_free) return choose_layout_again(choice, &found, &streams);
-    choice->items[best].trial = found.trial;
-    choice->items[best].cycles = found.trial.steady_cycles;
+    choice->items[index].trial = found.trial;
+    choice->items[index].cycles = found.trial.steady_cycles;
     choice->size = found.size;
-    return best;
+    return index;
 }
 
 /* ---- depths ---- */
@@ -452,48 +436,40 @@ static const char *reason_of_depths(struct arena *arena, const struct cut_depths
                         before >> 63 ? INT64_MAX : (uint64_t)before);
 }
 
+static void lay_out_candidate(const struct choice *choice, uint32_t index)
+{
+    choice->at->doublings = choice->doublings;
+    choice->at->plan->batch_reason = choice->batch_reason;
+    plan_lay_out(choice->at, choice->items[index].layout);
+}
+
 /* Fills the rest of the plan, for its depths as they are. */
 static void settle_plan(struct choice *choice, uint32_t best)
 {
     struct placement *at = choice->at;
-    plan_lay_out(at, choice->items[best].layout);
+    lay_out_candidate(choice, best);
     if (at->graph->policy == POLICY_AUTO)
         choose_selection(choice, best);
     else
         declare_selection(at);
+    const char *policy_reason = at->plan->policy_reason;
     plan_choose_schedule(at, choice->size);
+    if (choice->unscheduled == NULL) return;
+    at->plan->policy_reason = policy_reason;
+    plan_leave_schedule(at, choice->size, choice->unscheduled);
 }
 
 /* Whole runs of the plan by default, with its policy and schedule, of which a plan with less room is at most a twentieth
  * slower. */
-struct full_runs {
-    uint64_t iterations[FULL_RUNS], cycles[FULL_RUNS];
-};
-
 static struct full_runs run_full_plan(struct choice *choice, uint32_t best)
 {
     struct placement *at = choice->at;
-    struct full_runs runs;
     at->most = NULL;
     settle_plan(choice, best);
-    uint64_t longest = longer_iterations(choice);
-    (void)plan_try_chosen(at->graph, at->plan, &runs.iterations[FULL_RUNS - 1]);
-    runs.iterations[FULL_RUNS - 1] = max64(runs.iterations[FULL_RUNS - 1], longest);
-    for (int i = FULL_RUNS; i-- > 0;) {
-        if (i < FULL_RUNS - 1) runs.iterations[i] = max64(runs.iterations[i + 1] / 4, 1);
-        runs.cycles[i] = plan_run_chosen(at->graph, at->plan, runs.iterations[i]);
-    }
+    struct full_runs runs =
+        full_runs_of(max64(plan_iterations_for(at->plan), longer_iterations(choice)));
+    full_runs_play(graph_with_plan(at), &runs, NULL);
     return runs;
-}
-
-static bool is_full_speed(const struct placement *at, const struct full_runs *runs)
-{
-    for (int i = 0; i < FULL_RUNS; i++) {
-        uint64_t cycles = plan_run_chosen(at->graph, at->plan, runs->iterations[i]);
-        if (runs->cycles[i] == UINT64_MAX) continue;
-        if ((uint128)cycles * 20 > (uint128)runs->cycles[i] * 21) return false;
-    }
-    return true;
 }
 
 /* The depths of --buffers=fast, with all that follows from them.  The trials of depths have no static schedule.  If
@@ -509,7 +485,8 @@ static void choose_fast_depths(struct choice *choice, uint32_t best)
         chosen->trial = try_selection(choice, choice->selection, 0);
         chosen->cycles = chosen->trial.steady_cycles;
         settle_plan(choice, best);
-        more = !is_full_speed(at, &runs) && plan_restore_depths(at, &depths);
+        more =
+            !full_runs_keep_speed(graph_with_plan(at), &runs) && plan_restore_depths(at, &depths);
     }
     depths.found.size = choice->size;
     depths.found.trial = chosen->trial;
@@ -526,27 +503,132 @@ static void time_depths(struct choice *choice, uint32_t best)
     if (at->cx->options.buffers == BUFFERS_FAST) choose_fast_depths(choice, best);
 }
 
-/* ---- the two best plans ---- */
+/* ---- the best plans ---- */
 
-/* A static schedule can make another layout the best.  If the second one is slower by at most a quarter without, both get
- * their policy and schedule, and play whole runs.  It is taken if the longer run is faster by more than a hundredth, and the
- * shorter one not slower by a twentieth. */
-static uint32_t choose_of_two(struct choice *choice, uint32_t best)
+enum { FINALISTS = 4, CLOSE_ONE_IN = 4 };
+
+struct finals {
+    struct full_runs best_runs;
+    struct choice *league;   /* of the best, */
+    uint32_t best;           /* its layout, */
+    const char *unscheduled; /* and why it has no static schedule; NULL: trials decide */
+    uint32_t played;
+};
+
+/* The best of the layouts that have not been taken, if it is slower than `first` by at most a quarter; GRAPH_NONE. */
+static uint32_t next_finalist(const struct choice *choice, const uint32_t *taken, uint32_t count)
 {
-    enum { CLOSE_ONE_IN = 4 };
+    uint64_t first = choice->items[taken[0]].cycles,
+             most = add_clamped(first, first / CLOSE_ONE_IN);
+    uint32_t next = GRAPH_NONE;
+    for (uint32_t i = 0; i < choice->count && first < UINT64_MAX; i++) {
+        bool is_taken = choice->items[i].cycles > most;
+        for (uint32_t k = 0; k < count; k++)
+            is_taken |= taken[k] == i;
+        if (!is_taken &&
+            (next == GRAPH_NONE || choice->items[i].cycles < choice->items[next].cycles))
+            next = i;
+    }
+    return next;
+}
+
+/* Plays whole runs of the plan as it is settled.  Is it the best so far?  `*runs`: its runs. */
+static bool wins_final(struct finals *finals, const struct placement *at, struct full_runs *runs)
+{
+    bool is_first = finals->played++ == 0;
+    *runs = full_runs_of(finals->best_runs.iterations[FULL_RUNS - 1]);
+    full_runs_play(graph_with_plan(at), runs, is_first ? NULL : &finals->best_runs);
+    return is_first || full_runs_are_better(runs, &finals->best_runs);
+}
+
+static void take_lead(struct finals *finals, struct choice *league, uint32_t layout,
+                      const struct full_runs *runs, const char *unscheduled)
+{
+    finals->league = league;
+    finals->best = layout;
+    finals->best_runs = *runs;
+    finals->unscheduled = unscheduled;
+}
+
+static void play_final(struct choice *league, struct finals *finals, uint32_t layout)
+{
+    struct placement *at = league->at;
+    struct full_runs runs, guarded;
+    const char *without = "whole runs take too long to be played with it";
+    settle_plan(league, layout);
+    bool is_static = at->plan->schedule != NULL && at->plan->schedule->island_count > 0;
+    if (wins_final(finals, at, &runs)) take_lead(finals, league, layout, &runs, NULL);
+    if (!is_static) return;
+    plan_leave_schedule(at, league->size, without);
+    if (!wins_final(finals, at, &guarded) ||
+        !trial_is_faster(guarded.cycles[FULL_RUNS - 1], runs.cycles[FULL_RUNS - 1]))
+        return;
+    if (runs.cycles[FULL_RUNS - 1] < UINT64_MAX)
+        without =
+            full_runs_text(at->cx->arena, &guarded, "without a static schedule", &runs, "with it");
+    take_lead(finals, league, layout, &guarded, without);
+}
+
+static void play_league(struct choice *league, struct finals *finals, uint32_t best)
+{
+    uint32_t taken[FINALISTS] = {best}, count = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        play_final(league, finals, taken[i]);
+        if (count == FINALISTS) continue;
+        uint32_t next = next_finalist(league, taken, count);
+        if (next != GRAPH_NONE) taken[count++] = next;
+    }
+}
+
+static uint64_t final_iterations(const struct choice *league, uint32_t best)
+{
+    lay_out_candidate(league, best);
+    return max64(plan_iterations_for(league->at->plan), longer_iterations(league));
+}
+
+/* Static schedules, and the beginning and end of a run, can make another layout the best.  All that are close get their policy and
+ * schedule, and play whole runs, and so do those of `other`, with other batches.  Each plays them without its static schedule,
+ * too, which it loses if its long run is faster by more than a hundredth without.  The best of them is in `choice` then. */
+static uint32_t choose_by_runs(struct choice *choice, uint32_t best, struct choice *other,
+                               uint32_t best_other)
+{
     struct placement *at = choice->at;
-    uint32_t second = second_layout(choice, best);
-    uint64_t cycles = choice->items[best].cycles;
-    if (second == GRAPH_NONE || cycles == UINT64_MAX || at->plan->stage_count > STAGES_TRIED)
-        return best;
-    if (choice->items[second].cycles > add_clamped(cycles, cycles / CLOSE_ONE_IN)) return best;
-    struct full_runs runs = run_full_plan(choice, best);
-    settle_plan(choice, second);
-    uint64_t longer = plan_run_chosen(at->graph, at->plan, runs.iterations[FULL_RUNS - 1]);
-    if (!trial_is_faster(longer, runs.cycles[FULL_RUNS - 1])) return best;
-    if (!is_full_speed(at, &runs)) return best;
-    choice->longer = (struct longer_trial){runs.iterations[FULL_RUNS - 1], longer};
-    return second;
+    if (at->plan->stage_count > STAGES_TRIED || at->plan->debug_mode) return best;
+    uint64_t iterations = final_iterations(choice, best);
+    if (other != NULL) iterations = max64(iterations, final_iterations(other, best_other));
+    struct finals finals = {.best_runs = full_runs_of(iterations), .league = choice, .best = best};
+    play_league(choice, &finals, best);
+    if (other != NULL) play_league(other, &finals, best_other);
+    bool is_other = finals.league != choice || finals.best != best;
+    if (finals.league != choice) *choice = *other;
+    choice->unscheduled = finals.unscheduled;
+    if (is_other)
+        choice->longer = (struct longer_trial){finals.best_runs.iterations[FULL_RUNS - 1],
+                                               finals.best_runs.cycles[FULL_RUNS - 1]};
+    return finals.best;
+}
+
+/* Batches that are doubled for all stages in sequence, in which a launch uses the whole device.  False: there are as many doublings
+ * as in `choice`. */
+static bool doubles_sequence(struct choice *other, const struct choice *choice, uint32_t best,
+                             uint32_t *best_other)
+{
+    if (choice->items[best].layout->mode == PLAN_IN_SEQUENCE) return false;
+    *best_other = choose_batches(other, 0, true);
+    return other->doublings != choice->doublings;
+}
+
+static uint32_t choose_freely(struct choice *choice)
+{
+    struct choice other;
+    uint32_t best_other = 0;
+    add_candidates(choice);
+    uint32_t best = confirm_layout(choice, try_layouts(choice));
+    if (!plan_doubles_batches(choice->at)) return choose_by_runs(choice, best, NULL, 0);
+    other = *choice;
+    best = choose_batches(choice, best, true);
+    bool has_other = doubles_sequence(&other, choice, best, &best_other);
+    return choose_by_runs(choice, best, has_other ? &other : NULL, best_other);
 }
 
 static const char *reason_of_mode(const struct choice *choice, uint32_t best, const char *obstacle)
@@ -566,16 +648,14 @@ void plan_choose(struct placement *at)
     uint32_t best = 0;
     if (choice.selection == POLICY_AUTO) choice.selection = POLICY_ROUND_ROBIN;
     begin_choice(&choice, 0);
-    if (wish != LAYOUT_ANY) {
-        best = choose_wished(&choice, mode_of_wish(wish));
-    } else if (obstacle == NULL) {
-        add_candidates(&choice);
-        best = confirm_layout(&choice, try_layouts(&choice));
+    if (wish == LAYOUT_ANY && obstacle == NULL) {
+        best = choose_freely(&choice);
+    } else {
+        if (wish != LAYOUT_ANY) best = choose_wished(&choice, mode_of_wish(wish));
+        if (plan_doubles_batches(at)) best = choose_batches(&choice, best, false);
+        best = choose_by_runs(&choice, best, NULL, 0);
     }
-    if (plan_doubles_batches(at))
-        best = choose_batches(&choice, best, wish == LAYOUT_ANY && obstacle == NULL);
-    if (wish == LAYOUT_ANY && obstacle == NULL) best = choose_of_two(&choice, best);
-    plan_lay_out(at, choice.items[best].layout);
+    lay_out_candidate(&choice, best);
     at->plan->mode_reason = reason_of_mode(&choice, best, obstacle);
     if (at->cx->options.depths_by_clock && plan_times_depths(at)) time_depths(&choice, best);
     at->is_final = true;

@@ -6,7 +6,6 @@
 #include "compiler/target/target.h"
 
 enum {
-    FASTER_ONE_IN = 100,   /* of the steady cycles: another layout */
     WORTH_ONE_IN = 50,     /* of the steady cycles: each further doubling */
     SHORT_ONE_IN = 20,     /* that a short stream may be slower */
     SHORT_ITERATIONS = 16, /* of the shorter short stream */
@@ -77,23 +76,6 @@ static bool is_faster_by(const struct batched_layout *batches, const struct batc
     /* 63 + 41 + 6 bits */
     return (uint128)cycles * than->size.iterations * one_in <
            (uint128)before * batches->size.iterations * (one_in - 1);
-}
-
-bool plan_batches_are_faster(const struct batched_layout *batches,
-                             const struct batched_layout *than)
-{
-    return is_faster_by(batches, than, FASTER_ONE_IN);
-}
-
-bool plan_batches_may_overtake(const struct batched_layout *batches,
-                               const struct batched_layout *than)
-{
-    const struct trial *trial = &batches->trial;
-    if (trial->steady_cycles == UINT64_MAX || trial->busy_cycles == 0) return false;
-    uint128 part = ((uint128)trial->busy_cycles - trial->launch_cycles) * 1024 / trial->busy_cycles;
-    struct batched_layout free_launches = *batches;
-    free_launches.trial.steady_cycles = (uint64_t)(trial->steady_cycles * part / 1024);
-    return plan_batches_are_faster(&free_launches, than);
 }
 
 /* Lays the layout out with so many doublings, and tries it. */

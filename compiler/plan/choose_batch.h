@@ -51,11 +51,5 @@ bool plan_is_fast_when_short(const struct placement *at, enum graph_policy selec
 struct batched_layout plan_double_batches(struct placement *at, struct batched_layout from,
                                           enum graph_policy selection,
                                           const struct short_streams *streams);
-/* Would it have fewer steady cycles if its launches took no time? */
-bool plan_batches_may_overtake(const struct batched_layout *batches,
-                               const struct batched_layout *than);
-/* Has it fewer steady cycles for as many iterations, by more than a hundredth? */
-bool plan_batches_are_faster(const struct batched_layout *batches,
-                             const struct batched_layout *than);
 
 #endif

@@ -186,6 +186,12 @@ void plan_choose_schedule(struct placement *at, struct trial_size size)
     choose_entries(at, size);
 }
 
+void plan_leave_schedule(struct placement *at, struct trial_size size, const char *reason)
+{
+    at->plan->schedule = plan_schedule_none(at->cx, at->plan, reason);
+    choose_entries(at, size);
+}
+
 static struct trial try_chosen(const struct graph *graph, const struct plan *plan,
                                struct trial_size size)
 {
@@ -196,20 +202,33 @@ static struct trial try_chosen(const struct graph *graph, const struct plan *pla
     return trial;
 }
 
-uint64_t plan_try_chosen(const struct graph *graph, const struct plan *plan, uint64_t *iterations)
+static struct trial_size size_for_chosen(const struct plan *plan)
 {
     struct trial_size size = trial_size_for(plan);
     if (plan->schedule != NULL) grow_size(plan, plan->schedule, &size);
+    return size;
+}
+
+uint64_t plan_iterations_for(const struct plan *plan)
+{
+    return size_for_chosen(plan).iterations;
+}
+
+uint64_t plan_try_chosen(const struct graph *graph, const struct plan *plan, uint64_t *iterations)
+{
+    struct trial_size size = size_for_chosen(plan);
     *iterations = size.iterations;
     return try_chosen(graph, plan, size).steady_cycles;
 }
 
-uint64_t plan_run_chosen(const struct graph *graph, const struct plan *plan, uint64_t iterations)
+uint64_t plan_run_chosen(const struct graph *graph, const struct plan *plan, uint64_t iterations,
+                         uint64_t best_cycles)
 {
     struct trial_size size = trial_size_for(plan);
     size.looks = mul_clamped(size.looks, max64(iterations / size.iterations, LOOKS));
     size.iterations = iterations;
     size.whole = true;
+    size.best_cycles = best_cycles == UINT64_MAX ? 0 : best_cycles;
     struct trial trial = try_chosen(graph, plan, size);
     return trial.whole ? trial.cycles : UINT64_MAX;
 }

@@ -107,6 +107,8 @@ const char *plan_mode_name(enum plan_mode mode);
 /* "by-affinity l3", "equally 4", "by-counts"; NULL: there are no sub-devices. */
 const char *plan_partition_text(struct arena *arena, const struct plan *plan);
 struct plan *plan_place(struct compile *cx, struct graph *graph, const struct devdesc *device);
+/* Fills plan->memory; also after a plan, when tables have become constants (device_memory.c).  Fails: RULE_MEMORY_LIMIT. */
+void plan_check_memory(struct compile *cx, const struct graph *graph, struct plan *plan);
 /* Text for `pipec inspect`: stages, CUs, thresholds, depths and why, memory; of its scheduler program
  * what is static (NULL: nothing is said of that).  Rows of equal nodes become one, unless `whole`. */
 void plan_print(FILE *to, const struct graph *graph, const struct plan *plan,

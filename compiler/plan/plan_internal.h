@@ -75,8 +75,6 @@ void plan_check_queue(struct compile *cx, const struct graph *graph, const struc
 
 /* device_memory.c.  Before plan_indices index memory counts with the most that it can be. */
 struct plan_memory plan_memory_of(const struct graph *graph, const struct plan *plan);
-/* Fills plan->memory.  Fails: RULE_MEMORY_LIMIT. */
-void plan_check_memory(struct compile *cx, const struct graph *graph, struct plan *plan);
 /* Fails: RULE_LOCAL_MEMORY. */
 void plan_check_local_memory(struct compile *cx, const struct graph *graph,
                              const struct devdesc *device);

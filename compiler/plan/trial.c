@@ -167,11 +167,14 @@ static void count_progress(struct playing *p, uint32_t index)
     p->progress += (uint128)(min64(stage->firings, played->limit) - before) * played->weight;
 }
 
-/* The cycles of half of the work are more than those of the best trial. */
+/* The cycles of half of the work, or of a whole run, are more than those of the best trial. */
 static bool is_beaten(const struct playing *p)
 {
-    if (p->size.best_cycles == 0 || !p->first.passed) return false;
-    uint64_t half = p->size.best_cycles / 2;
+    uint64_t best = p->size.best_cycles;
+    if (best == 0) return false;
+    if (p->size.whole) return p->clock.now_cycles > add_clamped(best, best / 100);
+    if (!p->first.passed) return false;
+    uint64_t half = best / 2;
     return p->clock.now_cycles - p->first.clock > add_clamped(half, half / 50);
 }
 
@@ -188,7 +191,7 @@ static bool wait_for_clock(void *context, bool until_arrival, uint32_t *count)
     p->looks++;
     pass_mark(p, &p->first, 1, 4);
     pass_mark(p, &p->last, 3, 4);
-    if (!p->size.whole && (p->last.passed || is_beaten(p))) leave_core(p);
+    if ((!p->size.whole && p->last.passed) || is_beaten(p)) leave_core(p);
     return true;
 }
 

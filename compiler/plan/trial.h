@@ -35,7 +35,8 @@ struct trial_size {
     uint64_t looks;
     bool least; /* bounded rates append their minimum, not their maximum */
     bool whole; /* it is played to the end: `cycles` is asked for, not `steady_cycles` */
-    /* The best steady cycles so far; 0: none.  A trial ends early when it is slower by more than a hundredth. */
+    /* The best steady cycles so far, or cycles of a whole run; 0: none.  A trial ends early when it is slower by more than a
+     * hundredth. */
     uint64_t best_cycles;
 };
 

@@ -33,7 +33,6 @@ struct target {
         cycles_per_time; /* estimated cycles of kernels that take one unit of a launch's time */
 
     /* ---- fusion ---- */
-    bool fuses_neighbours; /* unless an option says otherwise */
     bool makes_strands; /* parts of blocks are computed side by side (optimize/region/strands.h) */
     uint32_t registers_a_lane; /* that a firing's scalars may take in a composite; 0: no limit */
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Batches on simulated devices follow from the cost of launches: larger where that makes long streams faster and short ones hardly
-# slower, the smallest ones where larger ones would fire more than is needed.
+# slower, the smallest ones where larger ones would fire more than is needed.  Stages are apart: fused, the chain is one launch.
 set -eu
 cd "$TMP"
 # shellcheck source=tests/checks.sh
@@ -21,7 +21,7 @@ E
 }
 chain "" >free.pipe
 chain "depth 8192" >bounded.pipe # the smallest batches
-cycles() { "$PIPEC" inspect --device="$1" --predict="$2" "$3.pipe" | sed -n 's/^cycles *\([0-9]*\) on.*/\1/p'; }
+cycles() { "$PIPEC" inspect --no-fuse --device="$1" --predict="$2" "$3.pipe" | sed -n 's/^cycles *\([0-9]*\) on.*/\1/p'; }
 # faster DEVICE PACKETS TIMES: the chain, than with the smallest batches.
 faster() { [ $(($(cycles "$1" "$2" free) * $3)) -lt "$(cycles "$1" "$2" bounded)" ]; }
 hardly_slower() { [ $(($(cycles "$1" "$2" free) * 20)) -le $(($(cycles "$1" "$2" bounded) * 21)) ]; }
@@ -31,16 +31,16 @@ for name in sim1 sim4 sim16 sim-h100; do
         check "$name: $packets packets are hardly slower" hardly_slower $name $packets
     done
 done
-deepest() { "$PIPEC" inspect --json --device=sim-h100 "$1.pipe" | sed -n 's/.*"depth_packets": \([0-9]*\).*/\1/p' | sort -n | tail -1; }
+deepest() { "$PIPEC" inspect --no-fuse --json --device=sim-h100 "$1.pipe" | sed -n 's/.*"depth_packets": \([0-9]*\).*/\1/p' | sort -n | tail -1; }
 check "declared depths stay" test "$(deepest bounded)" = 8192
 
 # ---- what inspect says ----
 
 check "the reason" says 0 '^batches  [0-9]+ times the smallest: by trials [0-9]+ iterations take [0-9]+ cycles, [0-9]+ with the smallest$' \
-    "$PIPEC" inspect --device=sim-h100 free.pipe
-check "the reason in JSON" says 0 '"batch_reason": "[0-9]+ times the smallest: ' "$PIPEC" inspect --json --device=sim-h100 free.pipe
+    "$PIPEC" inspect --no-fuse --device=sim-h100 free.pipe
+check "the reason in JSON" says 0 '"batch_reason": "[0-9]+ times the smallest: ' "$PIPEC" inspect --no-fuse --json --device=sim-h100 free.pipe
 # smallest OPTION... FILE: nothing was doubled.
-smallest() { "$PIPEC" inspect --device="${device-sim-h100}" "$@" >plan && ! grep '^batches' plan; }
+smallest() { "$PIPEC" inspect --no-fuse --device="${device-sim-h100}" "$@" >plan && ! grep '^batches' plan; }
 check "not in debug mode" smallest --debug-mode free.pipe
 check "not with small depths" smallest --buffers=min free.pipe
 check "nor where depths are declared" smallest bounded.pipe
@@ -61,7 +61,7 @@ check "not where launches are cheap beside the work" smallest heavy.pipe
 
 # ---- memory ----
 
-inner() { "$PIPEC" inspect --device=sim-h100 "$@" free.pipe | sed -n 's/^memory *\([0-9]*\) bytes in buffers.*/\1/p'; }
+inner() { "$PIPEC" inspect --no-fuse --device=sim-h100 "$@" free.pipe | sed -n 's/^memory *\([0-9]*\) bytes in buffers.*/\1/p'; }
 check "all raises together have 64 MiB" test "$(inner)" -le 67108864
 check "and more than the smallest" test "$(inner)" -gt 1000000
 check "--max-memory bounds them" test "$(inner --max-memory=1000000)" -le 1000000
@@ -69,8 +69,8 @@ check "--max-memory bounds them" test "$(inner --max-memory=1000000)" -le 100000
 # ---- ports ----
 
 # A run that reads a pipe needs as many packets as the in-port holds; a declared depth bounds that (lang/plan.md, "Batches").
-"$PIPEC" --device=sim-h100 free.pipe -o free.pbc
-"$PIPEC" --device=sim-h100 bounded.pipe -o bounded.pbc
+"$PIPEC" --no-fuse --device=sim-h100 free.pipe -o free.pbc
+"$PIPEC" --no-fuse --device=sim-h100 bounded.pipe -o bounded.pbc
 depth_of() { "$PIPEC" inspect "$1.pbc" | sed -n 's/^in-port x: .* depth \([0-9]*\) .*/\1/p'; }
 check "the in-port is deeper than a declared one" test "$(depth_of free)" -gt "$(depth_of bounded)"
 mkfifo in out

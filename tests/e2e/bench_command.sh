@@ -11,7 +11,8 @@ kernel average<int N>(in f32 x peek N, out f32 y) {
     y <- sum / N;
 }
 kernel scale(in f32 x, out f32 y; f32 by) { y <- by * x; }
-pipeline main(in f32 samples, out f32 smooth; f32 by = 10) { samples -> average<4> -> scale(by) -> smooth; }
+// stages of different importance are not fused
+pipeline main(in f32 samples, out f32 smooth; f32 by = 10) { samples -> average<4> -> scale(by) importance 1 -> smooth; }
 E
 cat >several.pipe <<'E'
 struct P { f32 a; i32 b; };
@@ -36,6 +37,8 @@ check "simulated time is called so" grep -q '"time": "simulated"' times.json
 check "on the host's cores it is real" says 0 '"time": "real"' "$PIPEC" bench --json --device=cpu:1 --rounds=1 -n 4096 smooth.pipe
 "$PIPEC" bench -n 4096 smooth.pipe >table
 check "without --device there are the host's cores" grep -qE '^stage +cpu:1 +cpu( |$)' table
+sed 's/ importance 1//' smooth.pipe >fused.pipe
+"$PIPEC" bench -n 4096 fused.pipe >table
 check "neighbours that are one stage have one row" grep -q '^average+scale ' table
 "$PIPEC" bench --json --device=sim4 --rounds=1 -n 1000 several.pipe -p main >times.json
 check "inputs end together: pairs and their packets" grep -q '"name": "pairs", "firings": 500,' times.json

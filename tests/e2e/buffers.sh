@@ -91,7 +91,7 @@ kernel c(in f32 x pop 2, out f32 y) { state f32 last; y <- last + x[0]; last = x
 pipeline main(out f32 y) { buffer f32 alpha, beta; a(-> alpha); alpha -> b -> beta -> c -> y; }
 EOF
 # cycles_of OPTION...: of 20,000 packets, or firings of the source, without running them.
-cycles_of() { "$PIPEC" inspect --json --predict=20000 "$@" | sed -n 's/^ *"cycles": \([0-9]*\),$/\1/p'; }
+cycles_of() { "$PIPEC" inspect --json --no-fuse --predict=20000 "$@" | sed -n 's/^ *"cycles": \([0-9]*\),$/\1/p'; }
 # numbers_of MEMBER FILE: all numbers of that name in the object `plan`.
 numbers_of() { sed -n "/^  \"plan\"/,\$s/^ *\"$1\": \([0-9]*\),*$/\1/p" "$2"; }
 is_nearly_as_fast() { [ "$1" -gt 0 ] && [ $(($1 * 20)) -le $(($2 * 21)) ]; }
@@ -100,10 +100,10 @@ for device in sim16 sim-h200; do
         name=$device.$(basename "$source" .pipe)
         [ -n "${LONG-}" ] || [ "$name" != sim-h200.fmradio ] || continue # `make check-long` only
         for mode in default min fast; do
-            "$PIPEC" inspect --json --device=$device --buffers=$mode "$source" >"$name.$mode"
+            "$PIPEC" inspect --json --no-fuse --device=$device --buffers=$mode "$source" >"$name.$mode"
             cycles_of --device=$device --buffers=$mode "$source" >"$name.$mode.cycles"
         done
-        "$PIPEC" inspect --json --device=$device --pareto "$source" >"$name.front"
+        "$PIPEC" inspect --json --no-fuse --device=$device --pareto "$source" >"$name.front"
         fast=$(numbers_of buffers_bytes "$name.fast") rows=$(numbers_of memory_bytes "$name.front")
         check "$name: fast is as fast as the default" is_nearly_as_fast "$(cat "$name.fast.cycles")" "$(cat "$name.default.cycles")"
         check "$name: min is slower" test "$(cat "$name.min.cycles")" -gt "$(cat "$name.fast.cycles")"
@@ -117,7 +117,7 @@ check "fast has a part of the memory" \
     test $(($(numbers_of buffers_bytes sim16.fmradio.fast) * 2)) -lt "$(numbers_of buffers_bytes sim16.fmradio.default)"
 check "it says how it was found" says 0 '^memory .*: the smallest found at full speed, by trials .* with the depths of the default$' \
     "$PIPEC" inspect --buffers=fast trio.pipe
-"$PIPEC" inspect --device=sim-h200 --pareto trio.pipe >timed
+"$PIPEC" inspect --device=sim-h200 --no-fuse --pareto trio.pipe >timed
 "$PIPEC" inspect --device=cpu --pareto trio.pipe >untimed
 check "a table of the clock" says 0 '^memory against throughput of pipeline main by the clock of sim-h200$' cat timed
 check "its ports are chosen, too" says 0 ' y 1, alpha 4, beta 2$' cat timed
@@ -129,8 +129,8 @@ cat >line.pipe <<'EOF'
 kernel pass(in f32 x, out f32 y) { y <- x; }
 pipeline main(in f32 x, out f32 y) { buffer f32 between; x -> pass -> between -> pass -> y; }
 EOF
-"$PIPEC" inspect --pareto line.pipe | sed '1,/^idealised/d' >table
-"$PIPEC" inspect --pareto --json line.pipe >front
+"$PIPEC" inspect --no-fuse --pareto line.pipe | sed '1,/^idealised/d' >table
+"$PIPEC" inspect --no-fuse --pareto --json line.pipe >front
 check "the table says first that it is not complete" says 0 '^memory against throughput of pipeline main, not complete$' head -1 table
 check "all rows of a long table are in the object" test "$(grep -c "\"part\"" front)" -eq 256
 check "the table is a selection" test "$(grep -c ' between [0-9]*$' table)" -lt 32

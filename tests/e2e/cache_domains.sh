@@ -36,7 +36,7 @@ pipeline main(in f32 x depth 2048, out f32 y depth 2048) {
     comb(between, c, d -> y, c, d);
 }
 END
-"$PIPEC" -q --device domains.dev combs.pipe -o affinity.pbc
+"$PIPEC" -q --no-fuse --device domains.dev combs.pipe -o affinity.pbc
 "$PIPERUN" disasm affinity.pbc >chosen.sasm
 check "the layout is by affinity" says 0 '^ *partition_affinity l3, 4$' cat chosen.sasm
 # on NAME PARTITION [SED]: the cycles of the same program with another partition.
@@ -56,13 +56,13 @@ check "and than on parts as large across domains: $across" test "$equally" -lt "
 check "the same parts by counts take the same" test "$affinity" -eq "$within"
 check "the same bits" cmp affinity.f32 equally.f32
 check "the cycles that the compiler predicts" says 0 "^cycles +$affinity on domains" \
-    "$PIPEC" inspect --device domains.dev --predict=100000 combs.pipe
+    "$PIPEC" inspect --no-fuse --device domains.dev --predict=100000 combs.pipe
 # By hand in lang/time.md: a firing takes a cycle with a domain, and 5/4 on equal parts.
 check "the delay lines are in the caches" says 0 '"name": "comb", .*"firings": 100000, .*"execute_cycles": 100000,' cat affinity.json
 check "a half of them where they lie in two domains" says 0 '"name": "comb", .*"execute_cycles": 125000,' cat equally.json
 # On a sub-device that is a domain the caches are those of its description.
 "$PIPERUN" partition domains.dev by-affinity l3 --describe 1 >part.dev
-"$PIPEC" -q --device part.dev combs.pipe -o part.pbc
+"$PIPEC" -q --no-fuse --device part.dev combs.pipe -o part.pbc
 # cycles JSON WORDS...: of a run of part.pbc.
 cycles() {
     json=$1

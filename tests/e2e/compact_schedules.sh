@@ -14,7 +14,7 @@ repeated() { awk -v text="$1" -v n="$2" 'BEGIN { while (n-- > 0) printf "%s", te
 within() {
     name=$1 limit=$2
     shift 2
-    "$PIPEC" inspect --json "$@" >object 2>errors || cat errors
+    "$PIPEC" inspect --json --no-fuse "$@" >object 2>errors || cat errors
     found=$(sed -n 's/^ *"bytes_per_stage": \([0-9]*\).*/\1/p' object)
     kind=$(sed -n 's/^      "kind": "\([a-z]*\)".*/\1/p' object)
     check "$name: ${found:-no} bytes a stage, at most $limit, ${kind:-none}" test "${found:-999999}" -le "$limit" -a "$kind" = static

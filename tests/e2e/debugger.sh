@@ -68,7 +68,7 @@ pipeline main(in i32 n, out f32 y) {
 }
 END
 "$PIPEC" --debug-mode mix.pipe -o debug.pbc
-"$PIPEC" mix.pipe -o plain.pbc
+"$PIPEC" --no-fuse mix.pipe -o plain.pbc
 
 # debug COMMANDS [WORD...]: a run of debug.pbc, its transcript in `text`, its messages in `messages`.
 debug() {
@@ -338,9 +338,9 @@ printf 'run\n' >run.txt
 for example in cipher,noise:7:2000 edges,noise:7:307200 fmradio,noise:7:60000 quadrature,ramp:40 quadtree,noise:7:65536 sweep,ramp:200; do
     name=${example%%,*}
     for source in "$ROOT/examples/$name"/*.pipe; do
-        "$PIPEC" "$source" -o one.pbc 2>/dev/null || continue
+        "$PIPEC" --no-fuse "$source" -o one.pbc 2>/dev/null || continue
         ports='' hashes=''
-        for port in $("$PIPEC" inspect --json "$source" 2>/dev/null | awk '
+        for port in $("$PIPEC" inspect --json --no-fuse "$source" 2>/dev/null | awk '
             /^  "buffers"/ { inside = 1 } /^  "exact"/ { inside = 0 }
             inside && /^      "name"/ { name = $2; gsub(/[",]/, "", name) }
             inside && /^      "writer": null/ { print "in=" name }

@@ -12,7 +12,7 @@ pipeline main(in i32 x, out i32 y) {
     x -> add -> add -> add -> add -> add -> add -> add -> add -> add -> add -> y;
 }
 END
-"$PIPEC" --device sim4 ten.pipe -o ten.pbc
+"$PIPEC" --no-fuse --device sim4 ten.pipe -o ten.pbc
 "$PIPERUN" ten.pbc x=gen:ramp:100000 y=null --hash y >default.hash
 for form in condensed reference full; do
     "$PIPERUN" --dispatch=$form --stats=json:$form.json ten.pbc x=gen:ramp:100000 y=null --hash y >$form.hash
@@ -29,7 +29,7 @@ check "what full ones would have cost is told" [ "$(number condensed.json full_c
 check "fewer bytes" [ "$(number condensed.json bytes)" -lt "$(number full.json bytes)" ]
 check "stages beyond the entries are counted" [ "$(number condensed.json spills)" -gt 0 ]
 check "full packets spill nothing" [ "$(number full.json spills)" -eq 0 ]
-check "inspect says who is spilled" says 0 'spilled, the entry is another' "$PIPEC" inspect --device sim4 ten.pipe
+check "inspect says who is spilled" says 0 'spilled, the entry is another' "$PIPEC" inspect --no-fuse --device sim4 ten.pipe
 check "inspect of a container has packs" says 0 'stage 0 add: .* pack 0 place 0 entry 0' "$PIPEC" inspect ten.pbc
 
 check "a form that there is not" says 2 "'short' is none of condensed, reference and full" \

@@ -46,7 +46,7 @@ try() {
         done
     done
     if [ -n "$bad" ]; then echo "not ok $name: other bytes with as many packets:$bad"; else echo "ok $name"; fi
-    found=$("$PIPEC" inspect --json --device sim16 "$name.pipe" | grep -c '"threshold":')
+    found=$("$PIPEC" inspect --json --no-fuse --device sim16 "$name.pipe" | grep -c '"threshold":')
     found="$found -> $("$PIPEC" inspect --json --fuse --device sim16 "$name.pipe" | grep -c '"threshold":')"
     check "$name: $stages stages" [ "$found" = "$stages" ]
 }
@@ -77,7 +77,6 @@ try initial '2 -> 2' 'in i32 x, out i32 y) { buffer i32 a init 2 x 5; x -> scale
 printf '%s\npipeline main(in i32 x, out i32 y) { x -> scale(3) -> scale(5) -> y; }\n' "$kernels" >two.pipe
 check "the host's processor fuses" says 0 'fused    scale#1..2: 2 nodes' "$PIPEC" inspect --device cpu two.pipe
 check "unless it is told not to" says 0 'apart    all: --no-fuse' "$PIPEC" inspect --no-fuse --device cpu two.pipe
-check "a simulated one does not" says 0 '"off": "the device is simulated' "$PIPEC" inspect --json --device sim4 two.pipe
 check "nor does debug mode" says 0 '"off": "debug mode' "$PIPEC" inspect --json --debug-mode --device cpu two.pipe
 check "which refuses to" says 2 '--fuse contradicts it' "$PIPEC" --debug-mode --fuse two.pipe
 {
@@ -93,3 +92,29 @@ check "its container verifies" says 0 'no deadlock is possible' "$PIPERUN" verif
 check "and is inspected" says 0 'scale#1\.\.2: threshold' "$PIPEC" inspect two.pbc
 "$PIPEC" inspect --json --device cpu two.pipe >object
 check "the object is JSON" parses object
+
+# ---- the clock of a simulated device decides ----
+
+printf '%s\npipeline main(in i32 x, out i32 y) { x -> scale(3) -> lookup(2) -> sum -> scale(5) -> lookup(7) -> y; }\n' \
+    "$kernels" >timed.pipe
+# Beside the sum, which is serial, several compute units have work only as long as nothing is fused with it.
+runs='by whole runs [0-9]+ iterations take [0-9]+ cycles'
+check "one compute unit: fused" says 0 "^fusion   $runs fused, [0-9]+ apart\$" "$PIPEC" inspect --device sim1 timed.pipe
+check "four: apart" says 0 "^apart    all: $runs apart, [0-9]+ fused\$" "$PIPEC" inspect --device sim4 timed.pipe
+check "the reason in JSON" says 0 "\"reason\": \"$runs fused, " "$PIPEC" inspect --json --device sim1 timed.pipe
+check "and why not" says 0 "\"off\": \"$runs apart, " "$PIPEC" inspect --json --device sim4 timed.pipe
+check "in debug mode nothing is fused" says 0 'apart    all: debug mode' "$PIPEC" inspect --debug-mode --device sim1 timed.pipe
+cycles() { "$PIPEC" inspect --device="$1" --predict=2000000 $2 timed.pipe | sed -n 's/^cycles *\([0-9]*\) on.*/\1/p'; }
+for name in sim1 sim4 sim16 sim-h100; do
+    chosen=$(cycles $name) fused=$(cycles $name --fuse) apart=$(cycles $name --no-fuse)
+    best=$((fused < apart ? fused : apart))
+    check "$name: the faster one is taken ($chosen of $fused fused, $apart apart)" test $((chosen * 100)) -le $((best * 101))
+done
+for way in '' --fuse --no-fuse; do
+    "$PIPEC" -O0 --device=sim1 $way timed.pipe -o "timed$way.pbc"
+    for n in 1 999; do "$PIPERUN" -q "timed$way.pbc" x=gen:noise:5:$n y=timed$way.$n,raw; done
+done
+check "with the same bytes" eval 'for n in 1 999; do cmp timed.$n timed--fuse.$n && cmp timed.$n timed--no-fuse.$n || exit 1; done'
+check "a layout of several stages is kept" says 0 '^apart    all: fused, it cannot have the layout' \
+    "$PIPEC" inspect --layout=side-by-side --device sim4 two.pipe
+check "an option is obeyed, not tried" says 0 '^apart    all: --no-fuse' "$PIPEC" inspect --no-fuse --device sim1 timed.pipe

@@ -69,7 +69,8 @@ mkdir -p far/away
 check "in another folder" "$PIPEC" graph --format=svg -o far/away/echo.svg echo.pipe
 check "text is not folded" says 2 "--unfold goes with --format=svg or html" "$PIPEC" graph --unfold echo.pipe
 check "a refused program is drawn" sh -c '"$0" graph --format=svg -o refused.svg "$1/tests/reject/deadlock_no_initial_packets.pipe" 2>/dev/null; [ -s refused.svg ]' "$PIPEC" "$ROOT"
-"$PIPERUN" echo.pipe x=gen:ramp:4096 y=null low=null --stats=json:stats.json -q
+"$PIPEC" -q --no-fuse echo.pipe -o echo.pbc
+"$PIPERUN" echo.pbc x=gen:ramp:4096 y=null low=null --stats=json:stats.json -q
 check "with the load of a run" "$PIPEC" graph --format=svg --stats=stats.json -o load.svg echo.pipe
 check "of a fused run" sh -c '"$1" --device=cpu echo.pipe x=gen:ramp:4096 y=null low=null --stats=json:fused.json -q && "$0" graph --format=svg --stats=fused.json -o fused.svg echo.pipe' "$PIPEC" "$PIPERUN"
 check "a report that is not there" says 2 "cannot read 'none.json': No such file" "$PIPEC" graph --format=svg --stats=none.json echo.pipe

@@ -8,8 +8,8 @@ cd "$TMP" || exit 1
 . "$ROOT/tests/checks.sh"
 
 # The program NAME.pbc for two sub-devices: `sense`, and `sense2`, on the second one, all others together on the first one.
-share() { # share NAME
-    "$PIPEC" -q -Wno-rate-unproven --device sim4 "$1.pipe" -o "$1.own.pbc" || return 1
+share() { # share NAME [OPTION]
+    "$PIPEC" -q -Wno-rate-unproven --no-fuse ${2-} --device sim4 "$1.pipe" -o "$1.own.pbc" || return 1
     "$PIPERUN" disasm "$1.own.pbc" >"$1.own.sasm" || return 1
     sense=$("$PIPEC" inspect "$1.own.pbc" | sed -n 's/^stage \([0-9]*\) sense2*:.*/ \1 /p' | tr -d '\n')
     awk -v sense="$sense" '
@@ -143,7 +143,7 @@ pipeline main(in f32 x, in f32 urgent, out f32 y, out f32 answer) {
     x -> slow cost 2500 -> y;
 }
 kernel add(in f32 a, in f32 b, out f32 y) { y <- a + b; }' >levels.pipe
-share levels
+share levels --layout=groups
 check "three levels" run levels
 levels() {
     [ "$(interruptions levels slow)" -gt 0 ] && [ "$(interruptions levels middle)" -gt 0 ] &&

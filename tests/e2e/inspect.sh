@@ -22,12 +22,12 @@ bad="$bad $(unparsed objects/*)" bad=${bad% }
 check "$count objects parse:$bad" test -z "$bad"
 
 radio=$ROOT/examples/fmradio/fmradio.pipe
-"$PIPEC" "$radio" -o radio.pbc || exit 1
+"$PIPEC" --no-fuse "$radio" -o radio.pbc || exit 1
 "$PIPEC" inspect --json radio.pbc >object
 sed -n '/^  "arguments": \[/,/^  \]/!p' object >without_arguments
 check "the object of a container parses" parses object
 check "it says who wrote it" grep -q '"isa": "x86-64-v3"' object
-"$PIPEC" inspect --json --device sim16 "$radio" >source
+"$PIPEC" inspect --json --no-fuse --device sim16 "$radio" >source
 for key in name kernel line repetitions pop peek push_max depth_packets threshold batch_max; do
     grep "\"$key\"" source >one
     grep "\"$key\"" without_arguments >other
@@ -46,8 +46,8 @@ pipeline main(in i32 x, out i32 y) {
 END
 sed 's/-> fours -> y/-> some -> y/' scheduled.pipe >part.pipe
 for one in scheduled part; do
-    "$PIPEC" inspect --json --layout=sequence --device sim16 $one.pipe >$one.json
-    "$PIPEC" -v --layout=sequence --device sim16 $one.pipe -o $one.pbc 2>$one.said
+    "$PIPEC" inspect --json --no-fuse --layout=sequence --device sim16 $one.pipe >$one.json
+    "$PIPEC" -v --no-fuse --layout=sequence --device sim16 $one.pipe -o $one.pbc 2>$one.said
     "$PIPEC" inspect --json $one.pbc >$one.contained
     for key in kind prologue static_stages code_bytes static_bytes bytes_per_stage; do
         # shellcheck disable=SC2094 # the file "key" is not read here
@@ -62,12 +62,12 @@ done
 check "all stages are static" grep -q '"kind": "static"' scheduled.json
 check "what windows keep is primed" grep -q '"prologue": "(99 scale)"' scheduled.json
 check "a stage whose rate varies is not static" grep -A3 '"guarded": \[' part.json
-check "and says so" grep -q '"reason": "what it appends to .y. varies"' part.json
+check "and says so" grep -Eq '"reason": "(what it appends to .y. varies|by whole runs [^"]* without a static schedule, [0-9]* with it)"' part.json
 check "the iteration is one text" grep -Eq '^ *"(\([0-9 ]+)?\([0-9]+ (scale|slide)\).*\([0-9]+ fours\)\)?"$' scheduled.json
 check "the text of a container has the iteration" says 0 '^         first \(99 scale\)$' "$PIPEC" inspect scheduled.pbc
 check "and the bytes" says 0 '^program  [0-9]+ bytes of code, [0-9]+ of a static part; [0-9]+ a stage$' "$PIPEC" inspect scheduled.pbc
 check "-v says what is static" grep -Eq '^pipec: schedule: static, 3 of 3 stages static; [0-9]+ bytes of code, [0-9]+ a stage$' scheduled.said
-check "-v says what is not" grep -Eq "^pipec: schedule: (mixed|guarded), [02] of 3 stages static: 'some': what it appends" part.said
+check "-v says what is not" grep -Eq "^pipec: schedule: (mixed|guarded), [02] of 3 stages static: ('some': what it appends|by whole runs)" part.said
 cat >rates.pipe <<'END'
 kernel uneven(in f32 x pop {3, 1}, out f32 y push {0..2, 1}) {
     if (phase == 0) { if (x[0] > 0) y <- x; if (x[1] > 0) y <- x; } else { y <- x; }
@@ -145,7 +145,7 @@ if command -v python3 >/dev/null; then
     cat >pace.pipe <<'END'
 kernel sum(in i32 x, out i32 y) { state i32 s; s += x; y <- s; }
 kernel copy(in i32 x, out i32 y) { y <- x; }
-pipeline main(in i32 x, out i32 y) { buffer i32 m depth 64; x -> sum -> m -> copy -> y; }
+pipeline main(in i32 x, out i32 y) { buffer i32 m depth 64; x -> sum -> m -> copy importance 1 -> y; } // so they stay apart
 END
     check "a budget that holds" sh budget.sh pace.pipe 256 1/1000
     check "too much memory" says 1 'take 256 bytes, 255 are allowed' sh budget.sh pace.pipe 255 1/1000

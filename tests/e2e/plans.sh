@@ -16,10 +16,10 @@ done
 head -c 1000000 rf.raw >text.u8
 
 # plan FILE CUS: what inspect says is in `plan.FILE.CUS`; run FILE CUS PORT=..: statistics in `run.FILE.CUS`.
-plan() { "$PIPEC" inspect --device "cus$2.dev" "$ROOT/examples/$1.pipe" >"plan.$(basename "$1").$2"; }
+plan() { "$PIPEC" inspect --no-fuse --device "cus$2.dev" "$ROOT/examples/$1.pipe" >"plan.$(basename "$1").$2"; }
 run() {
     program=$(basename "$1") cus=$2
-    "$PIPEC" -O0 --device "cus$cus.dev" "$ROOT/examples/$1.pipe" -o "$program.$cus.pbc" || return
+    "$PIPEC" -O0 --no-fuse --device "cus$cus.dev" "$ROOT/examples/$1.pipe" -o "$program.$cus.pbc" || return
     shift 2
     "$PIPERUN" -q --device "cus$cus.dev" --stats="json:run.$program.$cus" "$program.$cus.pbc" "$@"
 }
@@ -87,9 +87,9 @@ check "transmitter: its stages with state execute at the same time" faster trans
 
 # wished LAYOUT CUS MODE: inspect says so, and the audio is the same.
 wished() {
-    "$PIPEC" inspect --layout="$1" --device "cus$2.dev" "$ROOT/examples/fmradio/fmradio.pipe" >text
+    "$PIPEC" inspect --no-fuse --layout="$1" --device "cus$2.dev" "$ROOT/examples/fmradio/fmradio.pipe" >text
     grep -q "^mode     $3" text || { cat text && return 1; }
-    "$PIPEC" -O0 --layout="$1" --device "cus$2.dev" "$ROOT/examples/fmradio/fmradio.pipe" -o wished.pbc
+    "$PIPEC" -O0 --no-fuse --layout="$1" --device "cus$2.dev" "$ROOT/examples/fmradio/fmradio.pipe" -o wished.pbc
     head -c 400000 rf.raw >short.raw
     "$PIPERUN" -q --device "cus$2.dev" wished.pbc rf=short.raw audio=wished.raw
     head -c "$(wc -c <wished.raw)" audio.16.raw | cmp - wished.raw
@@ -141,8 +141,8 @@ guarded() {
 # no_slower FILE CUS PERCENT PORT=..: it is static, foretold to PERCENT, and takes no more than a hundredth longer than without
 no_slower() {
     which=$1.$2 percent=$3
-    "$PIPEC" inspect --device "cus$2.dev" "$1.pipe" >"plan.$which" && grep -q '^schedule static for' "plan.$which" || return 1
-    "$PIPEC" --device "cus$2.dev" "$1.pipe" -o "$which.pbc" && guarded "$which" || return 1
+    "$PIPEC" inspect --no-fuse --device "cus$2.dev" "$1.pipe" >"plan.$which" && grep -q '^schedule static for' "plan.$which" || return 1
+    "$PIPEC" --no-fuse --device "cus$2.dev" "$1.pipe" -o "$which.pbc" && guarded "$which" || return 1
     device=cus$2.dev
     shift 3
     "$PIPERUN" -q --device "$device" --stats="json:run.$which" "$which.pbc" "$@" || return 1
@@ -184,9 +184,9 @@ kernel sum(in i32 x, out i32 y) {
 }
 pipeline main(in i32 x, out i32 y) { x -> twice -> groups -> sum -> y; }
 END
-for cus in 1 4 16 132; do "$PIPEC" -O0 --device "cus$cus.dev" tail.pipe -o "tail.$cus.pbc"; done
+for cus in 1 4 16 132; do "$PIPEC" -O0 --no-fuse --device "cus$cus.dev" tail.pipe -o "tail.$cus.pbc"; done
 waits() {
-    "$PIPEC" inspect --device cus16.dev tail.pipe >plan.tail &&
+    "$PIPEC" inspect --no-fuse --device cus16.dev tail.pipe >plan.tail &&
         grep -Eq '^twice .* 8 +[0-9]+  one firing for each lane$' plan.tail &&
         grep -Eq '^groups .* 4 +[0-9]+  as many groups as fill the lanes$' plan.tail &&
         grep -Eq '^sum .* 1 +[0-9]+  it has state: ' plan.tail
@@ -223,7 +223,7 @@ kernel average<int N>(in f32 x pop N, out f32 y) {
 }
 pipeline main(in i16 x, out f32 y) { x -> count -> clip -> average<4> -> y; }
 END
-for cus in 4 16 132; do "$PIPEC" inspect --device "cus$cus.dev" near.pipe >"plan.near.$cus"; done
+for cus in 4 16 132; do "$PIPEC" inspect --no-fuse --device "cus$cus.dev" near.pipe >"plan.near.$cus"; done
 # Of each line that compares: it ends so if and only if one of the figures is below the first.
 margins() {
     awk '!/^(mode|policy) .*by a trial/ { next }

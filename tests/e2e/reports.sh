@@ -59,7 +59,7 @@ END
 agree() { # agree PROGRAM DEVICE OPTION...: timeline and statistics of one run
     program=$1 device=$2
     shift 2
-    "$PIPEC" -O0 --device "$device" "$program.pipe" -o "$program.$device.pbc" || return 1
+    "$PIPEC" -O0 --no-fuse --device "$device" "$program.pipe" -o "$program.$device.pbc" || return 1
     "$PIPERUN" -q "$program.$device.pbc" x=gen:ramp:1024 y=null "$@" --stats=json:"$program.$device.stats" \
         --trace="$program.$device.json" || return 1
     python3 "$ROOT/tests/e2e/timeline.py" "$program.$device.json" "$program.$device.stats"
@@ -114,7 +114,7 @@ else
     echo "skip timeline and statistics agree: python3 is not installed"
     for device in sim16 sim1; do
         for program in rates loop group child; do
-            "$PIPEC" --device $device $program.pipe -o $program.$device.pbc
+            "$PIPEC" --no-fuse --device $device $program.pipe -o $program.$device.pbc
         done
     done
 fi
@@ -167,7 +167,7 @@ tighter() { # frees what the compiler then does without, and where it needs no m
 check "a tighter bound frees what is said" tighter
 check "what there was not gets no place" columns
 sed 's/^name .*/name = slow/; s/^memory_bytes_per_cycle.*/memory_bytes_per_cycle = 1/' "$ROOT/lang/devices/sim16.dev" >slow.dev
-"$PIPEC" --device slow.dev rates.pipe -o slow.pbc
+"$PIPEC" --no-fuse --device slow.dev rates.pipe -o slow.pbc
 check "a run that the bandwidth limits" says 0 'mostly waiting for memory' "$PIPERUN" slow.pbc --device sim:slow.dev \
     x=gen:ramp:5120 y=null --stats
 check "a run that its launches limit" says 0 'mostly with the overhead of launches' "$PIPERUN" loop.sim16.pbc \

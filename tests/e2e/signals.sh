@@ -39,7 +39,7 @@ kernel long_one(in i32 x, out i32 y) {
 }
 pipeline main(in i32 x, out i32 y) { x -> long_one -> y; }
 EOP
-for name in copy many long; do "$PIPEC" $name.pipe -o $name.pbc || exit 1; done
+for name in copy many long; do "$PIPEC" --no-fuse $name.pipe -o $name.pbc || exit 1; done
 depth=$("$PIPEC" inspect copy.pbc | sed -n 's/^in-port x: .* depth \([0-9]*\) .*/\1/p')
 mkfifo in out said
 

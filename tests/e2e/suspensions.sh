@@ -15,7 +15,7 @@ figure() { sed -n "s/^ *\"$1\": \([0-9]*\),*$/\1/p" stats.json | head -n 1; }
 of_port() { grep "\"name\": *\"$1\"" stats.json | sed -n 's/.*"suspensions": *\([0-9]*\).*/\1/p'; }
 
 printf 'kernel k(in i32 x, out i32 y) { y <- x; }\npipeline main(in i32 x, out i32 y) { x -> k -> y; }\n' >copy.pipe
-"$PIPEC" copy.pipe -o copy.pbc || exit 1
+"$PIPEC" --no-fuse copy.pipe -o copy.pbc || exit 1
 depth=$("$PIPEC" inspect copy.pbc | sed -n 's/^in-port x: .* depth \([0-9]*\) .*/\1/p')
 
 # expect HOW LENGTH SUSPENSIONS WORD...: of a run of copy.pbc with standard input from z.raw or a pipe.
@@ -49,7 +49,7 @@ done
 
 # A static schedule whose iteration is all that the port holds: what is in flight makes room before the host is asked.
 printf 'kernel k(in i32 x, out i32 y) { y <- x + 1; }\npipeline main(in i32 x, out i32 y) { x -> k -> k -> y; }\n' >two.pipe
-"$PIPEC" two.pipe -o two.pbc || exit 1
+"$PIPEC" --no-fuse two.pipe -o two.pbc || exit 1
 depth=$("$PIPEC" inspect two.pbc | sed -n 's/^in-port x: .* depth \([0-9]*\) .*/\1/p')
 "$PIPERUN" disasm two.pbc | grep -q "^ *has_packets 0, 0, $depth, " && ok "an iteration is what the port holds" || not_ok "an iteration is what the port holds"
 good=1 cycles=
@@ -71,7 +71,7 @@ pipeline main(in i32 x, in i32 b, out i32 y) {
     add(t, b -> y);
 }
 EOP
-"$PIPEC" merge.pipe -o merge.pbc || exit 1
+"$PIPEC" --no-fuse merge.pipe -o merge.pbc || exit 1
 head -c 400 /dev/zero >z.raw
 "$PIPERUN" -q merge.pbc x=z.raw b=z.raw y=null --stats=json:stats.json
 if [ "$(figure suspensions)" = 0 ]; then ok "two ports of files that fit"; else not_ok "two ports: $(figure suspensions)"; fi

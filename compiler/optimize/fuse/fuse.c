@@ -53,11 +53,25 @@ struct merger {
     VEC(struct candidate) candidates;
 };
 
+static const char *off_reason(const struct compile *cx, const struct devdesc *device)
+{
+    if (cx->options.debug_mode) return "debug mode runs every kernel by itself";
+    if (cx->options.fuse == FUSE_NEVER) return "--no-fuse";
+    if (cx->options.fuse == FUSE_BY_DEVICE && target_of(device)->counts_cycles &&
+        cx->options.buffers == BUFFERS_MIN)
+        return "--buffers=min asks for memory, not for speed (--fuse fuses all the same)";
+    return NULL;
+}
+
 bool fuse_wanted(const struct compile *cx, const struct devdesc *device)
 {
-    if (cx->options.debug_mode) return false;
-    return cx->options.fuse == FUSE_ALWAYS ||
-           (cx->options.fuse == FUSE_BY_DEVICE && target_of(device)->fuses_neighbours);
+    return off_reason(cx, device) == NULL;
+}
+
+bool fuse_is_timed(const struct compile *cx, const struct devdesc *device)
+{
+    return fuse_wanted(cx, device) && cx->options.fuse == FUSE_BY_DEVICE &&
+           target_of(device)->counts_cycles;
 }
 
 /* ---- groups ---- */
@@ -634,9 +648,18 @@ static void take_composites(const struct merger *m, struct fusion *fusion)
         fusion->places[i].composite = numbers[m->group_of[i]];
 }
 
-static struct fusion *leave_unfused(struct fusion *fusion, const char *why, bool matters)
+static struct fusion *make_fusion(struct compile *cx, struct graph *graph)
 {
-    fusion->off_matters = matters;
+    struct fusion *fusion = ARENA_NEW(cx->arena, struct fusion);
+    fusion->written = graph;
+    fusion->places = ARENA_ARRAY(cx->arena, struct fuse_place, graph->nodes.count + 1);
+    fusion->buffers = ARENA_ARRAY(cx->arena, uint32_t, graph->buffers.count + 1);
+    fusion->obstacles = ARENA_ARRAY(cx->arena, const char *, graph->buffers.count + 1);
+    return fusion;
+}
+
+static struct fusion *leave_unfused(struct fusion *fusion, const char *why)
+{
     fusion->graph = fusion->written;
     fusion->composites.count = 0;
     fusion->off = why;
@@ -647,30 +670,21 @@ static struct fusion *leave_unfused(struct fusion *fusion, const char *why, bool
     return fusion;
 }
 
-static const char *off_reason(const struct compile *cx, const struct graph *graph,
-                              const struct devdesc *device)
+struct fusion *fuse_nothing(struct compile *cx, struct graph *graph, const char *off)
 {
-    if (cx->options.debug_mode) return "debug mode runs every kernel by itself";
-    if (cx->options.fuse == FUSE_NEVER) return "--no-fuse";
-    if (!fuse_wanted(cx, device)) return "the device is simulated (--fuse fuses for it, too)";
-    return graph->unproven ? "liveness is not proven" : NULL;
+    return leave_unfused(make_fusion(cx, graph), off);
 }
 
 struct fusion *fuse_neighbours(struct compile *cx, struct graph *graph,
                                const struct devdesc *device, fuse_prover *prove)
 {
-    struct fusion *fusion = ARENA_NEW(cx->arena, struct fusion);
-    fusion->written = graph;
-    fusion->places = ARENA_ARRAY(cx->arena, struct fuse_place, graph->nodes.count + 1);
-    fusion->buffers = ARENA_ARRAY(cx->arena, uint32_t, graph->buffers.count + 1);
-    fusion->obstacles = ARENA_ARRAY(cx->arena, const char *, graph->buffers.count + 1);
-    const char *off = off_reason(cx, graph, device);
-    bool asked = cx->options.fuse == FUSE_ALWAYS;
-    if (off != NULL)
-        return leave_unfused(fusion, off, asked || target_of(device)->fuses_neighbours);
+    struct fusion *fusion = make_fusion(cx, graph);
+    const char *off = off_reason(cx, device);
+    if (off == NULL && graph->unproven) off = "liveness is not proven";
+    if (off != NULL) return leave_unfused(fusion, off);
     struct arena *arena = arena_create();
     struct merger merger = make_merger(cx, graph, device, fusion, arena);
-    if (asked) note_refusals(&merger);
+    if (cx->options.fuse == FUSE_ALWAYS) note_refusals(&merger);
     merge_cycles(&merger);
     merge_all(&merger);
     /* Removes the obstacles of buffers whose ends have become one group after all, through
@@ -685,8 +699,8 @@ struct fusion *fuse_neighbours(struct compile *cx, struct graph *graph,
     }
     take_composites(&merger, fusion);
     arena_destroy(arena);
-    if (fusion->composites.count == 0) return leave_unfused(fusion, NULL, false);
+    if (fusion->composites.count == 0) return leave_unfused(fusion, NULL);
     if (!fuse_build(cx, fusion, prove))
-        return leave_unfused(fusion, "the fused pipeline could not be analysed", true);
+        return leave_unfused(fusion, "the fused pipeline could not be analysed");
     return fusion;
 }

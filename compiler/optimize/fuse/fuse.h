@@ -51,12 +51,16 @@ struct fusion {
     /* By buffer of `written`: why its ends are not one stage, as a sentence; NULL: they are one, or it
      * does not have two ends. */
     const char **obstacles;
-    const char *off;  /* why fusion was not tried, or NULL */
-    bool off_matters; /* the user may have expected fusion */
+    const char *off;    /* why nothing is fused, or NULL */
+    const char *reason; /* why the clock of the device wants it fused, or NULL */
 };
 
-/* True with --fuse, and if the device fuses by default; false with --no-fuse and in debug mode. */
+/* False with --no-fuse, in debug mode, and with --buffers=min where speed would decide. */
 bool fuse_wanted(const struct compile *cx, const struct devdesc *device);
+/* Does the clock of the device decide whether the pipeline is fused? */
+bool fuse_is_timed(const struct compile *cx, const struct devdesc *device);
+/* Every node of the graph is a stage of its own, for that reason. */
+struct fusion *fuse_nothing(struct compile *cx, struct graph *graph, const char *off);
 /* Proves rates, liveness and depths of a graph with composites, whose kernels have rates and costs.  False after
  * an error. */
 typedef bool fuse_prover(struct compile *cx, struct graph *graph);
