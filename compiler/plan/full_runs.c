@@ -3,6 +3,7 @@
 
 #include "compiler/ir/ratio.h"
 #include "compiler/plan/choose_schedule.h"
+#include "compiler/plan/trial.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 enum {
     LONG_RUN = FULL_RUNS - 1,
     SLOWER_ONE_IN = 20, /* that a run with less room may be */
+    RUN_DISPATCHES = 128 * 1024, /* of a run, at most: a tenth of a second */
     LOSS_ONE = 1024 * 1024
 };
 
@@ -38,7 +40,8 @@ uint64_t full_run_iterations(struct planned_graph of, uint64_t trial_iterations)
 {
     enum { LEAST = 16, FILLINGS = 4, TIMES = 32 };
     uint64_t fills = mul_clamped(iterations_to_fill(of), FILLINGS);
-    return max64(min64(fills, mul_clamped(trial_iterations, TIMES)), LEAST);
+    uint64_t wanted = min64(fills, mul_clamped(trial_iterations, TIMES));
+    return max64(min64(wanted, trial_iterations_for(of.plan, RUN_DISPATCHES)), LEAST);
 }
 
 struct full_runs full_runs_of(uint64_t iterations)
@@ -209,9 +212,12 @@ struct full_run_contest full_runs_contest(struct planned_graph written, struct p
     struct full_run_contest contest = {.made_is_better = false};
     const struct measure measure = measure_iterations(written, made);
     if (measure.of == 0) return contest;
-    uint64_t least = long_run(written), made_least = long_run(made);
-    least = max64(least, iterations_of_other(made_least, measure.to, measure.of));
-    contest.written = contest.made = full_runs_of(least);
+    uint64_t length = long_run(written), made_length = long_run(made);
+    length = max64(length, iterations_of_other(made_length, measure.to, measure.of));
+    uint64_t most = trial_iterations_for(written.plan, RUN_DISPATCHES);
+    uint64_t made_most = trial_iterations_for(made.plan, RUN_DISPATCHES);
+    most = min64(most, iterations_of_other(made_most, measure.to, measure.of));
+    contest.written = contest.made = full_runs_of(min64(length, most));
     full_runs_play(written, &contest.written, NULL);
     for (int i = 0; i < FULL_RUNS; i++)
         contest.made.iterations[i] =

@@ -42,12 +42,13 @@ sub print_keys {
     print "json $form $_\n" for sort keys %seen;
     print "json $form version=$value->{version}\n" if ref $value eq 'HASH' && defined $value->{version};
 }
-run("'$piperun' -q '$program' samples=gen:ramp:64 smooth=null --stats=json:stats.json");
+run("'$pipec' -q --no-fuse '$program' -o apart.pbc"); # fused, no stage waits for another
+run("'$piperun' -q apart.pbc samples=gen:ramp:64 smooth=null --stats=json:stats.json");
 my %forms = (
     'pipec --version=json' => run("'$pipec' --version=json"),
     'piperun --version=json' => run("'$piperun' --version=json"),
     'pipec doctor --json' => run("'$pipec' doctor --json || true"),
-    'pipec inspect --json' => run("'$pipec' inspect --json --device=sim16 '$program'"),
+    'pipec inspect --json' => run("'$pipec' inspect --json --no-fuse --device=sim16 '$program'"),
     'pipec graph --format=json' => run("'$pipec' graph --format=json '$program'"),
     'pipec --diagnostics=json' => run("'$pipec' --diagnostics=json -D by=x '$program' 2>&1 || true"),
     'piperun --stats=json' => text_of('stats.json'),

@@ -101,7 +101,7 @@ check "and does what it says" test "$(tr '\n' ' ' <out)" = "114333100 114578450 
 
 # The attributes that LLVM gets for the parameters of a kernel of 8,192 in-ports take memory in proportion to them.
 sed 's/700/8192/' fan.pipe >ways.pipe
-./within "$seconds" $((mib / 2)) "$PIPEC" -O0 --policy=round_robin --device=sim1 --emit=llvm ways.pipe 3>took >ways.ll 2>messages </dev/null
+./within "$seconds" $((mib / 2)) "$PIPEC" -O0 --no-fuse --policy=round_robin --device=sim1 --emit=llvm ways.pipe 3>took >ways.ll 2>messages </dev/null
 read -r status ms peak <took
 check "a fan of 8,192 nodes is compiled in memory ($status, $ms ms, $peak MiB)" test "$status" = 0
 
