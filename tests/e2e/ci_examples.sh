@@ -61,7 +61,7 @@ awk '/run: \|/ { inside = 1; next } inside' "$ROOT/action.yml" | sed 's/^       
     chmod +x shims/sudo shims/ldconfig
 }
 acts() {
-    GITHUB_ACTION_PATH=$ROOT PREFIX=$TMP/prefix BUILD=$(dirname "$BUILD") PATH=$TMP/shims:$TMP/prefix/bin:/usr/bin:/bin \
+    GITHUB_ACTION_PATH=$ROOT PREFIX=$TMP/prefix BUILD=$(dirname "$BUILD") PATH=$TMP/shims:$TMP/prefix/bin:$PATH \
         bash -euo pipefail action >text 2>&1 || { cat text; return 1; }
 }
 check "the action has commands" test "$(wc -l <action)" -ge 5

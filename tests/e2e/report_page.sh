@@ -56,26 +56,29 @@ E
 measured() {
     name=$1 source=$2 device=$3
     shift 3
-    "$PIPEC" -O0 --device="$device" "$source" -o "$name.pbc" &&
+    "$PIPEC" -O0 $stages --device="$device" "$source" -o "$name.pbc" &&
         "$PIPERUN" -q --device="$device" "$name.pbc" "$@" --stats=json:"$name.json" --trace="$name.gz" &&
-        "$PIPEC" report -O0 --stats="$name.json" --trace="$name.gz" -o "$name.html" "$source"
+        "$PIPEC" report -O0 $stages --stats="$name.json" --trace="$name.gz" -o "$name.html" "$source"
 }
+stages=--no-fuse
 check "of a feedback loop" measured echo echo.pipe sim16 x=gen:ramp:4096 y=null low=null
+stages=--fuse
 check "of fused stages on the host's cores" measured fused bank.pipe cpu x=gen:ramp:4096 y=null
+stages=--no-fuse
 check "of sub-devices" measured bank bank.pipe sim4 x=gen:ramp:4096 y=null
 check "of names with any letters" measured names names.cmds sim4 'a<b>=gen:ramp:64' 'b&=null'
 check "of 1,000 kernels" measured many many.pipe sim16 x=gen:ramp:2000 y=null
-"$PIPEC" report -O0 --stats=echo.json --trace=echo.gz echo.pipe >again.html
+"$PIPEC" report -O0 --no-fuse --stats=echo.json --trace=echo.gz echo.pipe >again.html
 check "is the same each time, also on standard output" cmp echo.html again.html
-check "without a timeline" "$PIPEC" report --stats=echo.json -o still.html echo.pipe
+check "without a timeline" "$PIPEC" report --no-fuse --stats=echo.json -o still.html echo.pipe
 gzip -dc echo.gz >echo.trace
-"$PIPEC" report -O0 --stats=echo.json --trace=echo.trace -o plain.html echo.pipe
+"$PIPEC" report -O0 --no-fuse --stats=echo.json --trace=echo.trace -o plain.html echo.pipe
 check "a timeline that is not compressed" cmp echo.html plain.html
 
 refuse() {
     claim=$1 pattern=$2
     shift 2
-    check "$claim" says 2 "$pattern" "$PIPEC" report -o refused.html "$@"
+    check "$claim" says 2 "$pattern" "$PIPEC" report --no-fuse -o refused.html "$@"
     check "and writes nothing" test ! -e refused.html
 }
 echo '{}' >empty.json
@@ -92,10 +95,10 @@ refuse "a file that is no timeline" "it is no timeline of piperun" --stats=echo.
 refuse "a timeline that is cut" "it is no timeline of piperun" --stats=echo.json --trace=cut.trace echo.pipe
 refuse "a compressed one that is cut" "cannot read 'cut.gz': it is not a whole compressed file" --stats=echo.json --trace=cut.gz echo.pipe
 refuse "a second source" "a second input file" --stats=echo.json echo.pipe bank.pipe
-check "a refused program" says 1 'error' "$PIPEC" report --stats=echo.json -o refused.html "$ROOT/tests/reject/deadlock_no_initial_packets.pipe"
+check "a refused program" says 1 'error' "$PIPEC" report --no-fuse --stats=echo.json -o refused.html "$ROOT/tests/reject/deadlock_no_initial_packets.pipe"
 cp echo.pipe copy.pipe
-check "the source is not overwritten" says 2 'is the input' "$PIPEC" report --stats=echo.json -o copy.pipe copy.pipe
-check "a full device" says 2 'cannot write' "$PIPEC" report --stats=echo.json -o /dev/full echo.pipe
+check "the source is not overwritten" says 2 'is the input' "$PIPEC" report --no-fuse --stats=echo.json -o copy.pipe copy.pipe
+check "a full device" says 2 'cannot write' "$PIPEC" report --no-fuse --stats=echo.json -o /dev/full echo.pipe
 
 cat >pages.py <<'E'
 import gzip, html.parser, json, os, re, sys

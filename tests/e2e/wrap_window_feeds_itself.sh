@@ -60,6 +60,6 @@ END
 }
 around wrap >around_wrap.pipe
 around clamp >around_clamp.pipe
-mode() { "$PIPEC" inspect "around_$1.pipe" | sed -n 's/^mode *\(.* cycles\), side by side .*/\1/p'; }
+mode() { "$PIPEC" inspect --no-fuse "around_$1.pipe" | sed -n 's/^mode *\(.* cycles\), side by side .*/\1/p'; }
 same_modes() { [ -n "$(mode wrap)" ] && [ "$(mode wrap)" = "$(mode clamp)" ]; }
 check "the layout and its trial are those of clamp" same_modes
