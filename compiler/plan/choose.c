@@ -600,7 +600,7 @@ static uint32_t choose_by_runs(struct choice *choice, uint32_t best, struct choi
     play_league(choice, &finals, best);
     if (other != NULL) play_league(other, &finals, best_other);
     bool is_other = finals.league != choice || finals.best != best;
-    if (finals.league != choice) *choice = *other;
+    if (finals.league != choice) *choice = *finals.league;
     choice->unscheduled = finals.unscheduled;
     if (is_other)
         choice->longer = (struct longer_trial){finals.best_runs.iterations[FULL_RUNS - 1],

@@ -104,7 +104,7 @@ check "four: apart" says 0 "^apart    all: $runs apart, [0-9]+ fused\$" "$PIPEC"
 check "the reason in JSON" says 0 "\"reason\": \"$runs fused, " "$PIPEC" inspect --json --device sim1 timed.pipe
 check "and why not" says 0 "\"off\": \"$runs apart, " "$PIPEC" inspect --json --device sim4 timed.pipe
 check "in debug mode nothing is fused" says 0 'apart    all: debug mode' "$PIPEC" inspect --debug-mode --device sim1 timed.pipe
-cycles() { "$PIPEC" inspect --device="$1" --predict=2000000 $2 timed.pipe | sed -n 's/^cycles *\([0-9]*\) on.*/\1/p'; }
+cycles() { "$PIPEC" inspect --device="$1" --predict=2000000 ${2:+"$2"} timed.pipe | sed -n 's/^cycles *\([0-9]*\) on.*/\1/p'; }
 for name in sim1 sim4 sim16 sim-h100; do
     chosen=$(cycles $name) fused=$(cycles $name --fuse) apart=$(cycles $name --no-fuse)
     best=$((fused < apart ? fused : apart))
@@ -114,7 +114,8 @@ for way in '' --fuse --no-fuse; do
     "$PIPEC" -O0 --device=sim1 $way timed.pipe -o "timed$way.pbc"
     for n in 1 999; do "$PIPERUN" -q "timed$way.pbc" x=gen:noise:5:$n y=timed$way.$n,raw; done
 done
-check "with the same bytes" eval 'for n in 1 999; do cmp timed.$n timed--fuse.$n && cmp timed.$n timed--no-fuse.$n || exit 1; done'
+same_bytes() { for n in 1 999; do cmp timed.$n timed--fuse.$n && cmp timed.$n timed--no-fuse.$n || return 1; done; }
+check "with the same bytes" same_bytes
 check "a layout of several stages is kept" says 0 '^apart    all: fused, it cannot have the layout' \
     "$PIPEC" inspect --layout=side-by-side --device sim4 two.pipe
 check "an option is obeyed, not tried" says 0 '^apart    all: --no-fuse' "$PIPEC" inspect --no-fuse --device sim1 timed.pipe

@@ -9,7 +9,7 @@ cd "$TMP" || exit 1
 
 # The program NAME.pbc for two sub-devices: `sense`, and `sense2`, on the second one, all others together on the first one.
 share() { # share NAME [OPTION]
-    "$PIPEC" -q -Wno-rate-unproven --no-fuse ${2-} --device sim4 "$1.pipe" -o "$1.own.pbc" || return 1
+    "$PIPEC" -q -Wno-rate-unproven --no-fuse ${2:+"$2"} --device sim4 "$1.pipe" -o "$1.own.pbc" || return 1
     "$PIPERUN" disasm "$1.own.pbc" >"$1.own.sasm" || return 1
     sense=$("$PIPEC" inspect "$1.own.pbc" | sed -n 's/^stage \([0-9]*\) sense2*:.*/ \1 /p' | tr -d '\n')
     awk -v sense="$sense" '
