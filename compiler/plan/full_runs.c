@@ -10,7 +10,7 @@
 
 enum {
     LONG_RUN = FULL_RUNS - 1,
-    SLOWER_ONE_IN = 20, /* that a run with less room may be */
+    SLOWER_ONE_IN = 20,          /* that a run with less room may be */
     RUN_DISPATCHES = 128 * 1024, /* of a run, at most: a tenth of a second */
     LOSS_ONE = 1024 * 1024
 };
