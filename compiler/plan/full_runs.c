@@ -11,6 +11,7 @@
 enum {
     LONG_RUN = FULL_RUNS - 1,
     SLOWER_ONE_IN = 20,          /* that a run with less room may be */
+    STAGES_PLAYED = 1024,        /* a selection may look at all of them */
     RUN_DISPATCHES = 128 * 1024, /* of a run, at most: a tenth of a second */
     LOSS_ONE = 1024 * 1024
 };
@@ -212,6 +213,8 @@ struct full_run_contest full_runs_contest(struct planned_graph written, struct p
     struct full_run_contest contest = {.made_is_better = false};
     const struct measure measure = measure_iterations(written, made);
     if (measure.of == 0) return contest;
+    contest.written = contest.made = full_runs_of(1);
+    if (written.plan->stage_count > STAGES_PLAYED) return contest;
     uint64_t length = long_run(written), made_length = long_run(made);
     length = max64(length, iterations_of_other(made_length, measure.to, measure.of));
     uint64_t most = trial_iterations_for(written.plan, RUN_DISPATCHES);

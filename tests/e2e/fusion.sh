@@ -103,6 +103,9 @@ check "one compute unit: fused" says 0 "^fusion   $runs fused, [0-9]+ apart\$" "
 check "four: apart" says 0 "^apart    all: $runs apart, [0-9]+ fused\$" "$PIPEC" inspect --device sim4 timed.pipe
 check "the reason in JSON" says 0 "\"reason\": \"$runs fused, " "$PIPEC" inspect --json --device sim1 timed.pipe
 check "and why not" says 0 "\"off\": \"$runs apart, " "$PIPEC" inspect --json --device sim4 timed.pipe
+{ echo "$kernels"; echo 'pipeline main(in i32 x, out i32 y) { buffer i32 b[1024]; x -> scale(3) -> b[0];'
+    echo 'for (int i = 1; i < 1024; i++) b[i - 1] -> scale(3) -> b[i]; b[1023] -> scale(3) -> y; }'; } >long.pipe
+check "1,025 stages stay apart" says 0 "^apart    all: whole runs take too long" "$PIPEC" inspect --device sim1 long.pipe
 check "in debug mode nothing is fused" says 0 'apart    all: debug mode' "$PIPEC" inspect --debug-mode --device sim1 timed.pipe
 cycles() { "$PIPEC" inspect --device="$1" --predict=2000000 ${2:+"$2"} timed.pipe | sed -n 's/^cycles *\([0-9]*\) on.*/\1/p'; }
 for name in sim1 sim4 sim16 sim-h100; do
