@@ -580,10 +580,17 @@ static void play_league(struct choice *league, struct finals *finals, uint32_t b
     }
 }
 
-static uint64_t final_iterations(const struct choice *league, uint32_t best)
+/* Raises *wanted and lowers *limit to what the league's best layout wants and allows. */
+static void measure_final(const struct choice *league, uint32_t best, uint64_t *wanted,
+                          uint64_t *limit)
 {
+    const struct planned_graph of = graph_with_plan(league->at);
     lay_out_candidate(league, best);
-    return max64(plan_iterations_for(league->at->plan), longer_iterations(league));
+    *wanted = max64(*wanted, max64(plan_iterations_for(of.plan), longer_iterations(league)));
+    *limit = min64(*limit, full_run_limit(of));
+    uint64_t dispatches = league->items[best].trial.dispatches;
+    if (dispatches > 0)
+        *limit = min64(*limit, full_run_limit_by_trial(league->size.iterations, dispatches));
 }
 
 /* Static schedules, and the beginning and end of a run, can make another layout the best.  All that are close get their policy and
@@ -594,9 +601,11 @@ static uint32_t choose_by_runs(struct choice *choice, uint32_t best, struct choi
 {
     struct placement *at = choice->at;
     if (at->plan->stage_count > STAGES_TRIED || at->plan->debug_mode) return best;
-    uint64_t iterations = final_iterations(choice, best);
-    if (other != NULL) iterations = max64(iterations, final_iterations(other, best_other));
-    struct finals finals = {.best_runs = full_runs_of(iterations), .league = choice, .best = best};
+    uint64_t wanted = 0, limit = UINT64_MAX;
+    measure_final(choice, best, &wanted, &limit);
+    if (other != NULL) measure_final(other, best_other, &wanted, &limit);
+    struct finals finals = {
+        .best_runs = full_runs_of(min64(wanted, limit)), .league = choice, .best = best};
     play_league(choice, &finals, best);
     if (other != NULL) play_league(other, &finals, best_other);
     bool is_other = finals.league != choice || finals.best != best;

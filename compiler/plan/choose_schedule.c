@@ -159,7 +159,8 @@ static void choose_schedule(struct placement *at, struct trial_size size)
 }
 
 /* The fewest entries with which the steady part of a trial takes the minimum of cycles: every choice with fewer entries is
- * also a choice with more, and each entry costs a packet that stores its reference. */
+ * also a choice with more, and each entry costs a packet that stores its reference.  A plan that is not final gets all of them:
+ * they hardly change which plan is the best, and their trials would take half of the time. */
 static void choose_entries(struct placement *at, struct trial_size size)
 {
     const struct schedule *schedule = at->plan->schedule;
@@ -168,7 +169,8 @@ static void choose_entries(struct placement *at, struct trial_size size)
     if (fixed) grow_size(at->plan, schedule, &size);
     size.looks = mul_clamped(size.looks, LOOKS);
     plan_reference_entries(at->arena, at->graph, at->plan, schedule, entries);
-    uint32_t used = at->plan->stage_count <= STAGES_TRIED ? at->plan->entry_count : 0;
+    bool is_tried = at->is_final && at->plan->stage_count <= STAGES_TRIED;
+    uint32_t used = is_tried ? at->plan->entry_count : 0;
     uint64_t cycles =
         used > 1 ? try_entries(at, fixed ? schedule : NULL, entries, size) : UINT64_MAX;
     for (uint32_t e = used; e-- > 1;) {
@@ -225,7 +227,7 @@ uint64_t plan_run_chosen(const struct graph *graph, const struct plan *plan, uin
                          uint64_t best_cycles)
 {
     struct trial_size size = trial_size_for(plan);
-    size.looks = mul_clamped(size.looks, max64(iterations / size.iterations, LOOKS));
+    size.looks = mul_clamped(size.looks, 2);
     size.iterations = iterations;
     size.whole = true;
     size.best_cycles = best_cycles == UINT64_MAX ? 0 : best_cycles;

@@ -10,9 +10,10 @@
 
 enum {
     LONG_RUN = FULL_RUNS - 1,
-    SLOWER_ONE_IN = 20,          /* that a run with less room may be */
-    STAGES_PLAYED = 1024,        /* a selection may look at all of them */
-    RUN_DISPATCHES = 128 * 1024, /* of a run, at most: a tenth of a second */
+    SLOWER_ONE_IN = 20,         /* that a run with less room may be */
+    STAGES_PLAYED = 1024,       /* a selection may look at all of them */
+    RUN_DISPATCHES = 32 * 1024, /* of a run, at most: some hundredths of a second */
+    LEAST_ITERATIONS = 16,
     LOSS_ONE = 1024 * 1024
 };
 
@@ -37,12 +38,21 @@ static uint64_t iterations_to_fill(struct planned_graph of)
     return most;
 }
 
+uint64_t full_run_limit(struct planned_graph of)
+{
+    return max64(trial_iterations_for(of.plan, RUN_DISPATCHES), LEAST_ITERATIONS);
+}
+
+uint64_t full_run_limit_by_trial(uint64_t iterations, uint64_t dispatches)
+{
+    return max64(mul_clamped(iterations, RUN_DISPATCHES) / dispatches, LEAST_ITERATIONS);
+}
+
 uint64_t full_run_iterations(struct planned_graph of, uint64_t trial_iterations)
 {
-    enum { LEAST = 16, FILLINGS = 4, TIMES = 32 };
+    enum { FILLINGS = 4, TIMES = 32 };
     uint64_t fills = mul_clamped(iterations_to_fill(of), FILLINGS);
-    uint64_t wanted = min64(fills, mul_clamped(trial_iterations, TIMES));
-    return max64(min64(wanted, trial_iterations_for(of.plan, RUN_DISPATCHES)), LEAST);
+    return min64(min64(fills, mul_clamped(trial_iterations, TIMES)), full_run_limit(of));
 }
 
 struct full_runs full_runs_of(uint64_t iterations)
@@ -208,6 +218,24 @@ static uint64_t long_run(struct planned_graph of)
     return max64(full_run_iterations(of, trial), trial);
 }
 
+/* Launches with less than a batch can make a run longer than was counted.  So few iterations that both are played to their ends,
+ * or LEAST_ITERATIONS. */
+static void play_contest(struct full_run_contest *contest, struct planned_graph written,
+                         struct planned_graph made, struct measure measure, uint64_t iterations)
+{
+    for (bool over = false; !over; iterations /= 8) {
+        contest->written = contest->made = full_runs_of(iterations);
+        full_runs_play(written, &contest->written, NULL);
+        for (int i = 0; i < FULL_RUNS; i++)
+            contest->made.iterations[i] =
+                iterations_of_other(contest->written.iterations[i], measure.of, measure.to);
+        if (contest->written.cycles[LONG_RUN] < UINT64_MAX)
+            full_runs_play(made, &contest->made, NULL);
+        over =
+            contest->made.cycles[LONG_RUN] - 1 < UINT64_MAX - 1 || iterations <= LEAST_ITERATIONS;
+    }
+}
+
 struct full_run_contest full_runs_contest(struct planned_graph written, struct planned_graph made)
 {
     struct full_run_contest contest = {.made_is_better = false};
@@ -220,12 +248,7 @@ struct full_run_contest full_runs_contest(struct planned_graph written, struct p
     uint64_t most = trial_iterations_for(written.plan, RUN_DISPATCHES);
     uint64_t made_most = trial_iterations_for(made.plan, RUN_DISPATCHES);
     most = min64(most, iterations_of_other(made_most, measure.to, measure.of));
-    contest.written = contest.made = full_runs_of(min64(length, most));
-    full_runs_play(written, &contest.written, NULL);
-    for (int i = 0; i < FULL_RUNS; i++)
-        contest.made.iterations[i] =
-            iterations_of_other(contest.written.iterations[i], measure.of, measure.to);
-    full_runs_play(made, &contest.made, NULL);
+    play_contest(&contest, written, made, measure, min64(length, most));
     contest.made_is_better = contest.written.cycles[LONG_RUN] < UINT64_MAX &&
                              full_runs_are_better(&contest.made, &contest.written);
     return contest;

@@ -7,7 +7,7 @@
  * The long run counts four times.  A plan is better if its losses are less by more than a hundredth.
  *
  *   Requires  plans that are complete.
- *   Work      a run has 131,072 dispatches at most, besides 16 iterations; of runs with more the beginning is played.
+ *   Work      a run has 32,768 dispatches at most, besides 16 iterations; of runs with more the beginning is played.
  *   Fails     never; a run that takes too long to play has UINT64_MAX cycles.
  */
 #ifndef PIPEC_FULL_RUNS_H
@@ -29,6 +29,9 @@ struct full_runs {
 /* Iterations in which buffers are seen full: the writers could fill them some times, within 32 times the iterations of a trial of
  * layouts.  Requires depths and paces. */
 uint64_t full_run_iterations(struct planned_graph of, uint64_t trial_iterations);
+/* The most iterations that are played: with full batches, and with those of a trial. */
+uint64_t full_run_limit(struct planned_graph of);
+uint64_t full_run_limit_by_trial(uint64_t iterations, uint64_t dispatches);
 /* A long run of so many iterations, and a short one; nothing is played yet. */
 struct full_runs full_runs_of(uint64_t iterations);
 /* Plays both.  `than`, not NULL: not the short one if the long one is slower by half. */
