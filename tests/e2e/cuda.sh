@@ -167,6 +167,26 @@ for options in --layout=sequence --layout=side-by-side --buffers=min; do
     }
     check "children in all orders, of several work-groups, with done, below firings with state: the same bits, $options" same_trees
 done
+"$PIPEC" --device=sim16 --min-level=error -p main trees.pipe -o trees.sim.pbc
+child_rows() {
+    "$PIPERUN" -q --stats=json:sim.json trees.sim.pbc x=gen:ramp:300 y=null z=null &&
+        "$PIPERUN" -q "${gpu[@]}" --stats=json:gpu.json trees.pbc x=gen:ramp:300 y=null z=null && python3 - <<'END'
+import json
+sim, gpu = (json.load(open(name + ".json")) for name in ("sim", "gpu"))
+counts = lambda r: [[c[key] for key in ("kernel", "line", "launches", "groups", "level_most")] for c in r["children"]]
+assert counts(sim) == counts(gpu) and len(counts(gpu)) == 3, (counts(sim), counts(gpu))
+for key in ("launches", "groups", "levels_most"):
+    assert sim["device_queue"][key] == gpu["device_queue"][key] > 0, key
+for key in ("cycles", "wait_cycles"):
+    assert gpu["device_queue"][key] == sum(c[key] for c in gpu["children"]), key
+# Four workers execute bodies: not longer than their stages' launches take.
+executed = sum(s["execute_cycles"] for s in gpu["stages"])
+assert 0 < gpu["device_queue"]["cycles"] <= 4 * executed, (gpu["device_queue"], executed)
+for c in gpu["children"]:
+    assert 0 < c["longest_cycles"] <= c["cycles"], c
+END
+}
+check "children in reports: counts of a simulated device, times of the GPU" child_rows
 "$PIPEC" --device=cuda --min-level=error -p fails trees.pipe -o fails.pbc
 check "a fault in a child has kernel, firing and line" says 4 "'failing'.* divided by zero.* firing 776" \
     "$PIPERUN" "${gpu[@]}" fails.pbc x=gen:ramp:2000 y=fails.raw
