@@ -271,6 +271,31 @@ if [ -s "$ptx" ]; then
     check "one kernel" [ "$(grep -c '\.entry' "$ptx")" = 1 ]
     check "no load goes past coherence" [ "$(grep -c 'ld\.global\.nc' "$ptx")" = 0 ]
     check "and it has no code for packets of dispatches" [ "$(grep -c 'dispatch_' "$ptx")" = 0 ]
+    "$PIPEC" --device=cuda --min-level=error -p main --emit=ptx:trees.ptx trees.pipe
+    # The stack of a level is computed as that of a chain in which no function occurs twice (cuda_frames.h).
+    no_recursion() {
+        python3 - "$ptx" trees.ptx <<'END'
+import re, sys
+calls, indirect, function = {}, set(), None
+for path in sys.argv[1:]:
+    for line in open(path):
+        if found := re.match(r"(?:\.visible |\.weak )?\.(?:func|entry)\s+(?:\(.*?\)\s*)?(\w+)", line):
+            function = found[1]
+            calls.setdefault(function, set())
+        elif found := re.match(r"\s*call(?:\.uni)?\s+(?:\(.*?\),\s*)?(%?)(\w+)", line):
+            (indirect.add(function) if found[1] else calls[function].add(found[2]))
+def walk(function, above):
+    assert function not in above, above + [function]
+    for callee in calls.get(function, ()):
+        assert not (function.startswith("pipe_k") and callee.startswith("pipe_k")), (function, callee)
+        walk(callee, above + [function])
+for function in calls:
+    walk(function, [])
+assert calls["ask_tree_done"] and len(calls["pipe_call"]) >= 5, calls
+assert indirect and all(name.startswith("pipe_k") for name in indirect), indirect # they ask done
+END
+    }
+    check "only bodies that ask done call what has called them" no_recursion
     cuda=$(dirname "$(command -v nvlink || echo /usr/local/cuda/bin/nvlink)")
     if [ -x "$cuda/nvlink" ] && [ -x "$cuda/ptxas" ]; then
         "$PIPEC" --device=cuda -p main --emit=ptx:kernels.ptx p.pipe

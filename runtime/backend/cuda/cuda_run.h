@@ -48,6 +48,8 @@ struct prt_cuda_run {
     struct prt_cuda_trees trees;
 
     void *link, *module, *function, *stream;
+    void *cubin; /* the compiled code: the link's */
+    size_t cubin_bytes;
     prt_cuda_address arena, blocks;
     struct prt_cuda_ring *rings; /* by buffer */
     uint32_t ring_count;
