@@ -31,7 +31,7 @@ static bool copy_part(const struct program *p, uint64_t from, void *to, uint64_t
     return true;
 }
 
-static bool find_section(const struct program *p, uint64_t number, Elf64_Shdr *section)
+static bool find_frame_section(const struct program *p, uint64_t number, Elf64_Shdr *section)
 {
     uint64_t from;
     return number < p->header.e_shnum &&
@@ -44,7 +44,7 @@ static bool find_section(const struct program *p, uint64_t number, Elf64_Shdr *s
 static const char *find_text(const struct program *p, uint64_t section, uint64_t distance)
 {
     Elf64_Shdr texts;
-    if (!find_section(p, section, &texts) || distance >= texts.sh_size) return NULL;
+    if (!find_frame_section(p, section, &texts) || distance >= texts.sh_size) return NULL;
     const uint8_t *text = p->at + texts.sh_offset + distance;
     return memchr(text, '\0', (size_t)(texts.sh_size - distance)) != NULL ? (const char *)text
                                                                           : NULL;
@@ -80,7 +80,7 @@ static bool read_frame_sizes(const struct program *p, const Elf64_Shdr *info,
                              struct prt_cuda_frames *frames, uint64_t *count)
 {
     Elf64_Shdr symbols;
-    if (!find_section(p, info->sh_link, &symbols)) return false;
+    if (!find_frame_section(p, info->sh_link, &symbols)) return false;
     uint64_t at = info->sh_offset, end = at + info->sh_size;
     struct attribute attribute;
     for (; end - at >= sizeof attribute; at += sizeof attribute) {
@@ -109,7 +109,7 @@ bool prt_cuda_frames_read(const void *program, size_t bytes, struct prt_cuda_fra
         return false;
     for (uint64_t i = 0; i < p.header.e_shnum; i++) {
         Elf64_Shdr section;
-        if (!find_section(&p, i, &section)) continue; /* one without bytes in the file */
+        if (!find_frame_section(&p, i, &section)) continue; /* one without bytes in the file */
         const char *name = find_text(&p, p.header.e_shstrndx, section.sh_name);
         if (name != NULL && strcmp(name, ".nv.info") == 0 &&
             !read_frame_sizes(&p, &section, frames, &count))
