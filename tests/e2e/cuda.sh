@@ -169,6 +169,26 @@ for options in --layout=sequence --layout=side-by-side --buffers=min; do
     }
     check "children in all orders, of several work-groups, with done, below firings with state: the same bits, $options" same_trees
 done
+"$PIPEC" --device=sim16 --min-level=error -p main trees.pipe -o trees.sim.pbc
+child_rows() {
+    "$PIPERUN" -q --stats=json:sim.json trees.sim.pbc x=gen:ramp:300 y=null z=null &&
+        "$PIPERUN" -q "${gpu[@]}" --stats=json:gpu.json trees.pbc x=gen:ramp:300 y=null z=null && python3 - <<'END'
+import json
+sim, gpu = (json.load(open(name + ".json")) for name in ("sim", "gpu"))
+counts = lambda r: [[c[key] for key in ("kernel", "line", "launches", "groups", "level_most")] for c in r["children"]]
+assert counts(sim) == counts(gpu) and len(counts(gpu)) == 3, (counts(sim), counts(gpu))
+for key in ("launches", "groups", "levels_most"):
+    assert sim["device_queue"][key] == gpu["device_queue"][key] > 0, key
+for key in ("cycles", "wait_cycles"):
+    assert gpu["device_queue"][key] == sum(c[key] for c in gpu["children"]), key
+# Four workers execute bodies: not longer than their stages' launches take.
+executed = sum(s["execute_cycles"] for s in gpu["stages"])
+assert 0 < gpu["device_queue"]["cycles"] <= 4 * executed, (gpu["device_queue"], executed)
+for c in gpu["children"]:
+    assert 0 < c["longest_cycles"] <= c["cycles"], c
+END
+}
+check "children in reports: counts of a simulated device, times of the GPU" child_rows
 "$PIPEC" --device=cuda --min-level=error -p fails trees.pipe -o fails.pbc
 check "a fault in a child has kernel, firing and line" says 4 "'failing'.* divided by zero.* firing 776" \
     "$PIPERUN" "${gpu[@]}" fails.pbc x=gen:ramp:2000 y=fails.raw
@@ -253,6 +273,31 @@ if [ -s "$ptx" ]; then
     check "one kernel" [ "$(grep -c '\.entry' "$ptx")" = 1 ]
     check "no load goes past coherence" [ "$(grep -c 'ld\.global\.nc' "$ptx")" = 0 ]
     check "and it has no code for packets of dispatches" [ "$(grep -c 'dispatch_' "$ptx")" = 0 ]
+    "$PIPEC" --device=cuda --min-level=error -p main --emit=ptx:trees.ptx trees.pipe
+    # The stack of a level is computed as that of a chain in which no function occurs twice (cuda_frames.h).
+    no_recursion() {
+        python3 - "$ptx" trees.ptx <<'END'
+import re, sys
+calls, indirect, function = {}, set(), None
+for path in sys.argv[1:]:
+    for line in open(path):
+        if found := re.match(r"(?:\.visible |\.weak )?\.(?:func|entry)\s+(?:\(.*?\)\s*)?(\w+)", line):
+            function = found[1]
+            calls.setdefault(function, set())
+        elif found := re.match(r"\s*call(?:\.uni)?\s+(?:\(.*?\),\s*)?(%?)(\w+)", line):
+            (indirect.add(function) if found[1] else calls[function].add(found[2]))
+def walk(function, above):
+    assert function not in above, above + [function]
+    for callee in calls.get(function, ()):
+        assert not (function.startswith("pipe_k") and callee.startswith("pipe_k")), (function, callee)
+        walk(callee, above + [function])
+for function in calls:
+    walk(function, [])
+assert calls["ask_tree_done"] and len(calls["pipe_call"]) >= 5, calls
+assert indirect and all(name.startswith("pipe_k") for name in indirect), indirect # they ask done
+END
+    }
+    check "only bodies that ask done call what has called them" no_recursion
     cuda=$(dirname "$(command -v nvlink || echo /usr/local/cuda/bin/nvlink)")
     if [ -x "$cuda/nvlink" ] && [ -x "$cuda/ptxas" ]; then
         "$PIPEC" --device=cuda -p main --emit=ptx:kernels.ptx p.pipe
