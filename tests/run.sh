@@ -315,7 +315,8 @@ run_lang() {
         devices="$GPU_DEVICE $GPU_DEVICE+debug"
     elif [ -z "$sets" ] && [ "$pipec" = "$PIPEC" ] && [ "${LONG:-${sim1:-no}}" != 'sim1 ' ]; then
         devices="$devices cuda-emulated"
-        [[ $modes != *+debug* ]] || devices+=' cuda-emulated+debug'
+        # A stall fills the ports there packet by packet.
+        [[ $modes != *+debug* ]] || { [ -z "$LONG" ] && grep -q '^// expect-exit: 5' "$file"; } || devices+=' cuda-emulated+debug'
     fi
     for device in $devices; do
         local mode=()
