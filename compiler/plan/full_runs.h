@@ -29,7 +29,7 @@ struct full_runs {
 /* Iterations in which buffers are seen full: the writers could fill them some times, within 32 times the iterations of a trial of
  * layouts.  Requires depths and paces. */
 uint64_t full_run_iterations(struct planned_graph of, uint64_t trial_iterations);
-/* The most iterations that are played: with full batches, and with those of a trial. */
+/* The bound of the iterations that are played: with full batches, and with those of a trial. */
 uint64_t full_run_limit(struct planned_graph of);
 uint64_t full_run_limit_by_trial(uint64_t iterations, uint64_t dispatches);
 /* A long run of so many iterations, and a short one; nothing is played yet. */
