@@ -22,6 +22,12 @@ static const char help_text[] =
     "  --stdio               the only transport, and the default\n"
     "  -h, --help, --version[=json]  this text; the version\n"
     "\n"
+    "examples:\n"
+    "  $ say() { printf 'Content-Length: %d\\r\\n\\r\\n%s' ${#1} \"$1\"; }\n"
+    "  $ (say '{\"id\":1,\"method\":\"initialize\"}'; say '{\"id\":2,\"method\":\"shutdown\"}'; "
+    "say '{\"method\":\"exit\"}') |\n"
+    "      pipec lsp --stdio\n"
+    "\n"
     "Exit status: 0 after 'shutdown' and 'exit', 1 without 'shutdown', 2 usage or files.\n";
 
 int command_lsp(int argc, char **argv)

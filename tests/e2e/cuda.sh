@@ -53,12 +53,12 @@ signalled() {
     cat said
 }
 check "Ctrl-C ends the inputs" says 0 'exit status 130' signalled INT
-# shows: the state that has been asked for is that of now.
+# shows STAGE: the state that has been asked for is that of now.
 shows() {
     signalled USR1 >text
-    grep -qE '^twice.total +twice.total +[1-9][0-9]{3,}' text || { cat text; return 1; }
+    grep -qE "^$1 +$1 +[1-9][0-9]{2,}" text || { cat text; return 1; }
 }
-check "SIGUSR1 shows how often stages have fired" shows
+check "SIGUSR1 shows how often stages have fired" shows twice.total
 check "a time limit ends the run" says 5 'time limit' "$PIPERUN" "${gpu[@]}" --timeout 0.2 endless.pbc y=null
 
 # ---- measured runs ----
@@ -172,10 +172,63 @@ check "a fault in a child has kernel, firing and line" says 4 "'failing'.* divid
     "$PIPERUN" "${gpu[@]}" fails.pbc x=gen:ramp:2000 y=fails.raw
 check "and leaves no output" [ ! -e fails.raw ]
 
+# ---- debug mode ----
+
+for pipeline in main faulty endless; do "$PIPEC" --device=cuda --debug-mode -p $pipeline p.pipe -o $pipeline.debug.pbc; done
+"$PIPEC" --device=cuda --debug-mode kinds.pipe -o kinds.debug.pbc
+"$PIPEC" --device=cuda --debug-mode --min-level=error -p main trees.pipe -o trees.debug.pbc
+same_debugged() {
+    "$PIPERUN" -q --device cpu:1 kinds.debug.pbc x=gen:ramp:20000 y=kinds.cpu.raw &&
+        "$PIPERUN" -q "${gpu[@]}" --stats=json:debug.json --trace=debug.trace kinds.debug.pbc x=gen:ramp:20000 y=kinds.gpu.raw &&
+        cmp kinds.cpu.raw kinds.gpu.raw && "$PIPERUN" -q "${gpu[@]}" kinds.pbc x=gen:ramp:20000 y=kinds.raw && cmp kinds.raw kinds.gpu.raw
+}
+check "debug mode: the same bits" same_debugged
+# One firing for each launch, which begins after the end of the one before; depths are those of the plan.
+one_at_a_time() {
+    "$PIPEC" inspect --json kinds.debug.pbc >plan.json
+    python3 - <<'END'
+import json
+events = [e["args"] for e in json.load(open("debug.trace"))["traceEvents"] if "packet" in e.get("args", {})]
+assert len(events) > 50000, len(events)
+last = 0
+for a in events:
+    assert a.get("firings", 1) == 1 and last <= a["begin_cycles"] <= a["end_cycles"], (last, a)
+    last = a["end_cycles"]
+depths = lambda buffers: {b["name"]: b["depth_packets"] for b in buffers if b["name"] not in ("x", "y")}
+assert depths(json.load(open("debug.json"))["buffers"]) == depths(json.load(open("plan.json"))["buffers"])
+END
+}
+check "one kernel at a time, one firing at a time, with the smallest buffers" one_at_a_time
+trees_debugged() {
+    "$PIPERUN" "${gpu[@]}" trees.debug.pbc x=gen:ramp:300 y=y.gpu.raw z=z.gpu.raw && cmp y.cpu.raw y.gpu.raw && cmp z.cpu.raw z.gpu.raw
+}
+check "kernels that launch kernels" trees_debugged
+check "a fault has kernel, firing and line in debug mode" says 4 "kernel 'careful'.* divided by zero in firing 5000" \
+    "$PIPERUN" "${gpu[@]}" faulty.debug.pbc x=gen:ramp:20000 y=faulty.raw
+check "and leaves no output" [ ! -e faulty.raw ]
+check "a time limit ends a run in debug mode" says 5 'time limit' "$PIPERUN" "${gpu[@]}" --timeout 0.2 endless.debug.pbc y=null
+cp main.debug.pbc main.pbc
+check "SIGUSR1 shows the state in debug mode" shows total
+"$PIPEC" --device=cuda -p main p.pipe -o main.pbc
+cat >short.pipe <<'END'
+kernel split(in i32 x, out i32 a, out i32 b) { a <- x; b <- x; }
+kernel slow(in i32 x pop 4, out i32 y push 4) { for (i32 i = 0; i < 4; i += 1) y <- x[i]; }
+kernel join(in i32 a, in i32 b, out i32 y) { y <- a + b; }
+pipeline main(in i32 x, out i32 y) { buffer i32 a; buffer i32 b depth 2; buffer i32 c; split(x -> a, b); slow(a -> c); join(c, b -> y); }
+END
+"$PIPEC" inspect --device=cuda --trace-deadlock=short.pbc short.pipe >/dev/null 2>&1 || true
+for device in cpu:1 cuda-emulated; do
+    "$PIPERUN" --replay --device $device short.pbc >"replay.$device" 2>&1 || echo "exit status $?" >>"replay.$device"
+done
+replayed() { cmp replay.cpu:1 replay.cuda-emulated && grep -q "'split' waits for room in 'b'" replay.cuda-emulated && grep -qx 'exit status 5' replay.cuda-emulated; }
+check "a deadlock is replayed firing by firing" replayed
+
 # ---- refusals ----
 
-"$PIPEC" --device=cuda --debug-mode -p main p.pipe -o debug.pbc
-check "debug mode" says 6 'compiled for debugging' "$PIPERUN" "${gpu[@]}" debug.pbc x=gen:ramp:8 y=null
+for container in main main.debug; do
+    debugged() { echo run | "$PIPERUN" --debug "${gpu[@]}" "$container".pbc x=gen:ramp:8 y=null; }
+    check "the debugger, $container" says 6 "device 'cuda-emulated': the debugger cannot stop or step the scheduler on a GPU.*--device cpu" debugged
+done
 check "packets of dispatches" says 6 'cannot be given packets of a form' "$PIPERUN" "${gpu[@]}" --dispatch=full main.pbc x=gen:ramp:8 y=null
 "$PIPEC" --march=x86-64-v3 -p main p.pipe -o processors.pbc
 check "a container for processors only" says 6 'no image for GPUs: .*--march=x86-64-v3,sm_80' "$PIPERUN" "${gpu[@]}" processors.pbc x=gen:ramp:8 y=null

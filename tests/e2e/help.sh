@@ -54,7 +54,14 @@ for name in "${topics[@]}" "${commands[@]}"; do
 done
 pipec --help >text-of
 try_examples pipec text-of
-check "there are examples in every help" test "$tried" -ge 50
+for command in verify disasm asm partition; do
+    piperun $command --help >text-of
+    check "piperun $command has examples" grep -q '^  \$ piperun' text-of
+    try_examples "piperun-$command" text-of
+done
+pipec help lsp >text-of
+check "lsp has an example" grep -q '^  \$ ' text-of
+check "there are examples in every help" test "$tried" -ge 60
 
 # ---- new ----
 for kind in numbers sound picture; do

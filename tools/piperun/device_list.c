@@ -29,6 +29,11 @@ static const char usage_text[] =
     "pipec --device takes it,\n"
     "                            and 'piperun --partition --sub-device' runs on it\n"
     "\n"
+    "examples:\n"
+    "  $ piperun partition sim16 equally 8 / by-affinity next\n"
+    "  $ piperun partition sim16 by-counts 3 5\n"
+    "  $ piperun partition sim16 equally 4 --describe 1 > part.dev\n"
+    "\n"
     "Exit status: 0, 1 where the device cannot be partitioned so, 2 usage, 6 no such kind of "
     "device.\n";
 

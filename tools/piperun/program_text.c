@@ -34,12 +34,20 @@ static const char verify_text[] =
     "images, too,\n"
     "and executes nothing of them.\n"
     "\n"
+    "examples:\n"
+    "  $ pipec smooth.pipe -o smooth.pbc\n"
+    "  $ piperun verify smooth.pbc\n"
+    "\n"
     "Exit status: 0, 1 where the container is refused, 2 usage or files.\n";
 
 static const char disasm_text[] =
     "usage: piperun disasm FILE.pbc\n"
     "\n"
     "Prints the scheduler's program of a container as text, which 'piperun asm' reads.\n"
+    "\n"
+    "examples:\n"
+    "  $ pipec smooth.pipe -o smooth.pbc\n"
+    "  $ piperun disasm smooth.pbc > smooth.sasm\n"
     "\n"
     "Exit status: 0, 1 where the container is refused, 2 usage or files.\n";
 
@@ -55,6 +63,11 @@ static const char asm_text[] =
     "  --into FILE.pbc       the container to copy; default: what -o names, which is then "
     "replaced\n"
     "  -o OUT.pbc            where the copy goes; '-' is standard output\n"
+    "\n"
+    "examples:\n"
+    "  $ pipec smooth.pipe -o smooth.pbc\n"
+    "  $ piperun disasm smooth.pbc > smooth.sasm\n"
+    "  $ piperun asm smooth.sasm --into smooth.pbc -o changed.pbc\n"
     "\n"
     "Exit status: 0, 1 where the program or the container is refused, 2 usage or files.\n";
 

@@ -323,12 +323,6 @@ static enum prt_status cuda_queue_destroy(struct prt_device *device, uint32_t qu
 
 enum prt_status prt_cuda_check_container(const struct prt_container *c, struct prt_error *error)
 {
-    const char *why = NULL;
-    if ((c->pipeline->flags & CONTAINER_PIPELINE_DEBUG) != 0)
-        why = "the container is compiled for debugging (--debug-mode)";
-    if (why != NULL)
-        return prt_error_set(error, PRT_E_DEVICE,
-                             "device 'cuda': %s; run on the host's cores (--device cpu)", why);
     if (prt_image_ptx_find(c, UINT64_MAX) != NULL) return PRT_OK;
     return prt_error_set(error, PRT_E_DEVICE,
                          "device 'cuda': the container has no image for GPUs: compile it with "

@@ -3,6 +3,7 @@
 
 #include "base/arithmetic.h"
 #include "base/monotonic.h"
+#include "core/machine.h"
 #include "runtime/backend/cuda/cuda_code.h"
 #include "runtime/backend/cuda/cuda_rings.h"
 #include "runtime/load/image_ptx.h"
@@ -521,5 +522,5 @@ enum prt_status prt_cuda_run_resume(struct prt_cuda_run *run, struct core *core,
     prt_cuda_log_take(&run->log, core);
     take_letter(run, core);
     *outcome = (enum core_outcome)run->mail->outcome;
-    return *outcome == CORE_OVER ? end_kernel(run, error) : PRT_OK;
+    return core_has_ended(core) ? end_kernel(run, error) : PRT_OK;
 }
