@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define CONTAINER_MAGIC "PIPEC\r\n\x1a" /* 8 bytes without the NUL */
-#define CONTAINER_VERSION 13u
+#define CONTAINER_VERSION 14u
 #define CONTAINER_ALIGNMENT 64u
 #define CONTAINER_MAX_SECTIONS 64u
 #define CONTAINER_NONE UINT32_MAX
@@ -217,6 +217,8 @@ enum container_node_flags {
     CONTAINER_NODE_UNIT_MASK = 15 << 16
 };
 
+#define CONTAINER_REGISTERS_MAX 65536u /* of one work-item */
+
 struct container_node {
     container_string name, kernel_title;
     uint32_t source, line; /* of its declaration; source indexes SOURCES */
@@ -238,6 +240,9 @@ struct container_node {
     /* Firings that share a warp, and warps that a firing takes: one of both is 1. */
     uint32_t warp_firings, firing_warps;
     uint64_t local_bytes; /* that its `local` variables need of a CU's local memory */
+    /* Of 32 bits, of a work-item (lang/time.md, "Registers"): at most CONTAINER_REGISTERS_MAX; 0: not known */
+    uint32_t registers;
+    uint32_t reserved; /* zero */
 };
 
 struct container_input {
@@ -558,7 +563,7 @@ _Static_assert(sizeof(struct container_section) == 24, "section");
 _Static_assert(sizeof(struct container_pipeline) == 40, "pipeline");
 _Static_assert(sizeof(struct container_device) == 24, "device");
 _Static_assert(sizeof(struct container_argument) == 48, "argument");
-_Static_assert(sizeof(struct container_node) == 128, "node");
+_Static_assert(sizeof(struct container_node) == 136, "node");
 _Static_assert(sizeof(struct container_input) == 48, "input");
 _Static_assert(sizeof(struct container_output) == 48, "output");
 _Static_assert(sizeof(struct container_buffer) == 112, "buffer");

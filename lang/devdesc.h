@@ -58,6 +58,9 @@ struct devdesc {
         memory_shared; /* 1: launches take of the bandwidths what others leave; 0: sub-devices have shares */
     uint64_t memory_in_flight_bytes; /* that a CU has under way at most; 0: any number */
     uint32_t resident_warps;         /* that a CU holds; 0: any number */
+    uint32_t registers_per_cu;       /* of 32 bits; 0: any number */
+    uint32_t registers_per_item;     /* that a work-item has at most; 0: any number */
+    uint32_t register_unit;          /* that a warp gets together */
     uint32_t warp_residence_cycles;  /* least time that a warp is on a CU */
     uint64_t
         cache_bytes_per_cycle; /* of the widest level's caches together; 0: they do not count */

@@ -203,6 +203,16 @@ static void check_warp_time(const struct check *check)
     if (d->warp_residence_cycles > 0 && d->resident_warps == 0)
         report_half(check, "warp_residence", "warps wait for no places where a CU holds any number",
                     "say how many a CU holds: `resident_warps = N`");
+    if (d->registers_per_cu > 0 && d->resident_warps == 0)
+        report_half(check, "registers_per_cu",
+                    "warps wait for no registers where a CU holds any number",
+                    "say how many a CU holds: `resident_warps = N`");
+    const char *of_file = "there are registers for any number of warps";
+    const char *say = "say how many a CU has: `registers_per_cu = N`";
+    if (d->registers_per_item > 0 && d->registers_per_cu == 0)
+        report_half(check, "registers_per_item", of_file, say);
+    if (d->register_unit > 1 && d->registers_per_cu == 0)
+        report_half(check, "register_unit", of_file, say);
     if (d->launches_overlap > 0 && d->processes_ahead == 0)
         report_half(check, "launches_overlap",
                     "launches do not overlap where packets are processed one after the other",

@@ -81,6 +81,9 @@ static void add_later_fields(struct text *text, const struct devdesc *d)
     if (d->costs.line != 1) add_number(text, "cost_line", d->costs.line);
     if (d->costs.unrolled_rounds > 0) add_number(text, "unrolled_rounds", d->costs.unrolled_rounds);
     if (d->resident_warps > 0) add_number(text, "resident_warps", d->resident_warps);
+    if (d->registers_per_cu > 0) add_number(text, "registers_per_cu", d->registers_per_cu);
+    if (d->registers_per_item > 0) add_number(text, "registers_per_item", d->registers_per_item);
+    if (d->register_unit > 1) add_number(text, "register_unit", d->register_unit);
     if (d->warp_residence_cycles > 0)
         add_number(text, "warp_residence_cycles", d->warp_residence_cycles);
     if (d->launches_overlap > 0) add_number(text, "launches_overlap", d->launches_overlap);

@@ -72,7 +72,7 @@ struct prt_kernel_object {
     uint64_t cost_cycles; /* of one firing, all its work-items together: the work for the host */
     uint64_t warp_cycles; /* of one warp; STATEFUL: of a firing; COUNTED: an estimate */
     struct core_warp_shape shape;
-    uint64_t local_bytes; /* of a work-group */
+    struct core_timing_room room;
     /* Written before each dispatch: what its firings consume; of a finish, what it reads. */
     uint64_t read_bytes;
     /* Of what its firings move, so many parts of so many are served by caches (cached_buffers.h); 0, 0: none. */

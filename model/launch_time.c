@@ -43,7 +43,7 @@ static struct core_timing_work launch_work(const struct devdesc *description,
         .serial = is_serial(object),
         .memory_bytes = memory_bytes,
         .cached_bytes = core_caches_part(memory_bytes, object->cached_parts, object->moved_parts),
-        .resident = core_timing_resident(description, object->shape, object->local_bytes)};
+        .resident = core_timing_resident(description, object->shape, object->room)};
     if (work.each != NULL)
         work.warps = work.serial ? 1 : core_timing_warps(object->shape, costs->counted_firings);
     return work;

@@ -125,13 +125,13 @@ static void fill_objects(const struct prt_container *c, struct core *core, uint3
         .cost_cycles = node->cost_cycles,
         .warp_cycles = node->warp_cycles,
         .shape = {node->warp_firings, node->firing_warps},
-        .local_bytes = node->local_bytes,
+        .room = {node->local_bytes, node->registers},
     };
     objects->items[index] = object;
     object.flags |= PRT_KERNEL_FINISH;
     object.warp_cycles = node->finish_cycles;
     object.shape = (struct core_warp_shape){1, 1};
-    object.local_bytes = 0;
+    object.room = (struct core_timing_room){0, 0};
     object.left = objects->left + node->first_input;
     objects->items[c->stage_count + index] = object;
 }

@@ -5,6 +5,7 @@
 #include "compiler/bodies/cost_regions.h"
 #include "compiler/bodies/group.h"
 #include "compiler/bodies/ranges.h"
+#include "compiler/bodies/registers.h"
 #include "compiler/target/target.h"
 
 #include <assert.h>
@@ -113,6 +114,7 @@ static void plan_function(struct compile *cx, struct function *f, uint64_t *func
         ks_any(f->body, NULL, plan_callee, &callees);
         const struct body body = {NULL, f->body, f->local_count, WALK_FUNCTION};
         f->costs = plan_body(cx, &body, function_costs, &f->cost_cycles);
+        f->registers = registers_of_function(cost_table(cx), f);
     }
     function_costs[f->id] = f->cost_cycles;
 }
@@ -131,6 +133,7 @@ static void plan_kernel(struct compile *cx, struct kernel *k, const uint64_t *fu
         if (k->finish != NULL) k->finish_cycles = k->cost_cycles;
         return;
     }
+    k->registers = registers_of_kernel(cost_table(cx), k);
     if (k->composed) {
         /* Its members' costs, added up, are in cost_cycles: they hold where counting is needed. */
         const struct cost_plan *plan = cost_find_regions(cx, cost_table(cx), k, k->body, false);

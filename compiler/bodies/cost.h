@@ -53,7 +53,7 @@ struct cost_plan {
 struct graph_warp cost_warp_of(const struct kernel *kernel, bool stateful,
                                const struct devdesc *device);
 
-/* Estimates the cycles of one firing on the typed body.  Fills kernel->cost_cycles and
+/* Estimates the cycles of one firing on the typed body.  Fills kernel->cost_cycles, kernel->registers and
  * node->cost_cycles. */
 void cost_estimate(struct compile *cx, struct graph *graph);
 

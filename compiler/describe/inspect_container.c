@@ -277,7 +277,8 @@ static void read_node(struct container *c, uint32_t index, struct inspected_node
                                            .cycles = node.warp_cycles,
                                            .finish_cycles = node.finish_cycles,
                                            .firings = node.warp_firings,
-                                           .pieces = node.firing_warps}};
+                                           .pieces = node.firing_warps},
+                                  .registers = node.registers};
     to->foreign = read_foreign(c, node.kernel);
     uint32_t unit = (node.flags & CONTAINER_NODE_UNIT_MASK) / CONTAINER_NODE_UNIT_ONE;
     if (unit > 0 && unit <= DEVDESC_UNITS)

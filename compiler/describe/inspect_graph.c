@@ -128,7 +128,8 @@ static void fill_inspected_node(const struct compile *cx, const struct graph *gr
         .unit = node->kernel->unit != NULL ? devdesc_unit_name(node->kernel->unit->kind) : NULL,
         .foreign = foreign_word(node->kernel),
         .cost_cycles = node->cost_cycles,
-        .warp = node->warp};
+        .warp = node->warp,
+        .registers = node->kernel->registers};
     fill_regions(cx, node, to);
     if (consistent && is_in_island(graph, node)) to->repetitions = node->repetitions;
     for (int i = 0; i < 3; i++)

@@ -59,6 +59,7 @@ struct inspected_node {
     const char *const *children;
     uint32_t child_count;
     struct graph_warp warp;   /* firings 0: not known; 1: of one that launches */
+    uint32_t registers;       /* of a work-item; 0: not known */
     uint64_t constant_cycles; /* of a counted one: the cost of every execution */
     struct inspected_region *regions;
     uint32_t region_count; /* 0: from a container */

@@ -144,6 +144,7 @@ static void put_nodes(struct json *json, const struct inspection *inspection)
         if (node->unit != NULL) json_text(json, "unit", node->unit);
         put_if(json, "cost_cycles", node->cost_cycles > 0, node->cost_cycles);
         put_warp(json, node);
+        put_if(json, "registers", node->registers > 0, node->registers);
         put_launches(json, node);
         put_checks(json, node);
         put_inspected_ends(json, inspection, node, false);
@@ -596,6 +597,7 @@ static void print_inspected_nodes(FILE *to, const struct inspection *inspection,
                 node->name, node->kernel, node->unit != NULL ? " unit " : "",
                 node->unit != NULL ? node->unit : "", foreign, node->stateful ? " stateful" : "",
                 node->cost_cycles, node->warp.counted ? " counted" : "", node->repetitions);
+        if (node->registers > 0) fprintf(rows, "    %" PRIu32 " registers\n", node->registers);
         print_ends(rows, inspection, node);
         print_node_launches(rows, node);
         print_fused_nodes(rows, node);

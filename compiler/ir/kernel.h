@@ -414,6 +414,7 @@ struct function {
     uint32_t id;                   /* unique per compilation, in order of first use */
     const struct cost_plan *costs; /* filled by bodies/cost, with: */
     uint64_t cost_cycles;          /* of a call */
+    uint32_t registers; /* of 32 bits, that its values take at once; filled by bodies/cost */
 };
 
 enum border { BORDER_CLAMP, BORDER_MIRROR, BORDER_WRAP, BORDER_ZERO }; /* as in lang/container.h */
@@ -601,7 +602,9 @@ struct kernel {
     uint64_t cost_cycles; /* of one firing; filled by bodies/cost */
     /* Of the body, one work-item's, and of `finish` (or NULL); filled by bodies/cost. */
     const struct cost_plan *costs, *finish_costs;
-    uint64_t finish_cycles;             /* of `finish`, likewise */
+    uint64_t finish_cycles; /* of `finish`, likewise */
+    /* Of 32 bits, that a work-item of a firing takes; 0: not known, of foreign code and of units.  Filled by bodies/cost. */
+    uint32_t registers;
     const struct interval *kept_ranges; /* of states, then tables; filled by bodies/ranges */
 };
 

@@ -135,6 +135,7 @@ static void fill_node(struct filling *f, const struct graph_node *node)
         .warp_firings = node->warp.firings,
         .firing_warps = node->warp.pieces,
         .local_bytes = node->kernel->shared_bytes,
+        .registers = node->kernel->registers,
     };
     for (size_t i = 0; i < node->inputs.count; i++)
         fill_input(f, node, &node->inputs.items[i]);

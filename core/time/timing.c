@@ -31,14 +31,31 @@ static uint64_t cus_at_work(const struct core_timing_work *work, uint32_t cu_cou
     return work->warps < cu_count ? work->warps : cu_count;
 }
 
-uint32_t core_timing_resident(const struct devdesc *description, struct core_warp_shape shape,
-                              uint64_t local_bytes)
+/* Warps for which the cores of a compute unit have registers. */
+static uint64_t warps_by_registers(const struct devdesc *description, uint64_t registers)
 {
-    uint32_t most = description->resident_warps;
-    if (most == 0 || local_bytes == 0) return most;
-    uint64_t groups = description->local_bytes / local_bytes / shape.firings_per_warp;
+    const uint64_t cores = description->cores_per_cu, unit = description->register_unit;
+    if (description->registers_per_item > 0 && registers > description->registers_per_item)
+        registers = description->registers_per_item;
+    uint64_t of_warp = (registers * description->lanes + unit - 1) / unit * unit;
+    return description->registers_per_cu / cores / of_warp * cores;
+}
+
+uint32_t core_timing_resident(const struct devdesc *description, struct core_warp_shape shape,
+                              struct core_timing_room room)
+{
+    const uint64_t most = description->resident_warps;
+    uint64_t groups = most; /* that have room */
+    if (most == 0) return 0;
+    if (room.local_bytes > 0)
+        groups = description->local_bytes / room.local_bytes / shape.firings_per_warp;
+    if (room.registers > 0 && description->registers_per_cu > 0) {
+        uint64_t by_registers =
+            warps_by_registers(description, room.registers) / shape.warps_per_firing;
+        if (by_registers < groups) groups = by_registers;
+    }
     uint64_t warps = core_cycles_multiply(groups > 0 ? groups : 1, shape.warps_per_firing);
-    return warps < most ? (uint32_t)warps : most;
+    return (uint32_t)(warps < most ? warps : most);
 }
 
 /* Warps that are on the compute units at a time. */

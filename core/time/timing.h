@@ -85,10 +85,16 @@ struct core_timing_work {
     uint32_t resident;     /* warps that a compute unit holds; 0: any number */
 };
 
-/* Warps of a kernel that a compute unit holds at a time: as many as the description says, and as whole work-groups with
- * `local_bytes` each as have room in local memory, at least one.  0: any number. */
+/* Of a compute unit, for a kernel. */
+struct core_timing_room {
+    uint64_t local_bytes; /* of a work-group; 0: none */
+    uint32_t registers;   /* of a work-item; 0: not known */
+};
+
+/* Warps of a kernel that a compute unit holds at a time: as many as the description says, and as whole work-groups as have
+ * room, at least one.  0: any number. */
 uint32_t core_timing_resident(const struct devdesc *description, struct core_warp_shape shape,
-                              uint64_t local_bytes);
+                              struct core_timing_room room);
 
 /* How the bytes of a launch draw on the bandwidth of the device. */
 #define CORE_TIMING_WHOLE (UINT64_C(1) << 32)

@@ -390,6 +390,7 @@ static enum prt_status check_nodes(struct reading *reading)
         CHECK((n->flags & ~flags) == 0, NODES, i, "unknown flags");
         CHECK((n->flags & CONTAINER_NODE_UNIT_MASK) / CONTAINER_NODE_UNIT_ONE <= DEVDESC_UNITS,
               NODES, i, "an unknown unit");
+        CHECK(n->reserved == 0, NODES, i, "a reserved field is not zero");
         CHECK(n->importance <= 255, NODES, i, "importance above 255");
         CHECK(n->phases >= 1, NODES, i, "no phase");
         CHECK(is_index_range(n->first_input, n->input_count, c->input_count), NODES, i,

@@ -65,6 +65,8 @@ static void print_stage_line(FILE *to, const struct prt_container *c, uint32_t i
     fprintf(to, ", batches of at most %" PRIu64, stage->batch_max);
     if (stage->threshold > 1)
         fprintf(to, ", dispatched from %" PRIu32 " firings on", stage->threshold);
+    if (node->registers > 0)
+        fprintf(to, "; %" PRIu32 " register%s", node->registers, plural(node->registers));
     if (stage->entry != CONTAINER_NONE)
         fprintf(to, "; %s entry %" PRIu32,
                 (stage->flags & CONTAINER_STAGE_SPILLED) != 0 ? "shares" : "owns", stage->entry);

@@ -157,6 +157,9 @@ static enum prt_status verify_warps(const struct prt_container *c, uint32_t inde
     CHECK((node->flags & CONTAINER_NODE_UNIT_MASK) == 0 || node->warp_firings == 1, NODES, index,
           "'%s' is executed by a unit, and has %" PRIu32 " firings in a warp",
           prt_verify_text(c, node->name), node->warp_firings);
+    CHECK(node->registers <= CONTAINER_REGISTERS_MAX, NODES, index,
+          "a work-item of '%s' has %" PRIu32 " registers", prt_verify_text(c, node->name),
+          node->registers);
     return PRT_OK;
 }
 

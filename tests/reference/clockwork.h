@@ -21,6 +21,7 @@ struct clock_stage {
     bool state;
     bool counted; /* what a warp costs depends on its first firing: clock_counted */
     long warp_cycles, warp_firings;
+    long registers; /* of a lane; 0: they do not count */
     long threshold, batch_max;
     int queue; /* units that it shares with others of the same */
     long importance;
@@ -42,6 +43,9 @@ struct clock_pipeline {
     long cache_bytes, cache_cus; /* of a domain: its cache, its compute units */
     long cache_bytes_per_cycle;  /* of all caches; 0: they do not count */
     long held, residence;        /* warps on a unit, 0: any number; cycles of each at least */
+    long lanes;                  /* of a warp */
+    long file, file_unit;        /* registers of a unit, 0: any number; that a warp gets together */
+    long file_lane;              /* registers that a lane has at most; 0: any number */
     long between;                /* from an instruction of a warp to its next one */
     bool overlap;                /* launches that do not depend on each other */
     bool shared;                 /* launches take of the bandwidth what others leave */
@@ -180,13 +184,29 @@ static inline long clock_at_work(const struct clock_stage *stage, long cus, long
     return warps < cus ? warps : cus;
 }
 
+/* Warps of the stage on a unit: each core gives away its registers as long as they are enough. */
+static inline long clock_places(const struct clock_pipeline *p, const struct clock_stage *stage)
+{
+    long of_lane = stage->registers, of_warp = 0, places = 0;
+    if (p->file == 0 || of_lane == 0) return p->held;
+    if (p->file_lane > 0 && of_lane > p->file_lane) of_lane = p->file_lane;
+    while (of_warp < of_lane * p->lanes)
+        of_warp += p->file_unit;
+    for (long core = 0; core < p->cores; core++)
+        for (long left = p->file / p->cores; left >= of_warp; left -= of_warp)
+            places++;
+    if (places == 0) return 1;
+    return places < p->held ? places : p->held;
+}
+
 /* Of so many warps, those that have places at first: one by one on the units in turn, while there are places. */
 static inline long clock_there(const struct clock_pipeline *p, const struct clock_stage *stage,
                                long cus, long warps)
 {
+    const long places = clock_places(p, stage);
     long on[CLOCK_CUS] = {0}, there = 0;
     if (p->held == 0 || stage->state) return warps;
-    for (long w = 0; w < warps && on[w % cus] < p->held; w++) {
+    for (long w = 0; w < warps && on[w % cus] < places; w++) {
         on[w % cus]++;
         there++;
     }

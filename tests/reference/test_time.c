@@ -118,6 +118,11 @@ static struct machine machine_with_more(const char *name, struct clock_random *r
         clock_number(random, 0, 1) ? (uint64_t)clock_number(random, 1, 8000) : 0;
     m.description.resident_warps =
         (uint32_t)(clock_number(random, 0, 1) * clock_number(random, 1, 9));
+    m.description.registers_per_cu =
+        (uint32_t)(clock_number(random, 0, 1) * clock_number(random, 1, 500));
+    m.description.registers_per_item =
+        (uint32_t)(clock_number(random, 0, 1) * clock_number(random, 1, 20));
+    m.description.register_unit = (uint32_t)clock_number(random, 1, 64);
     m.description.warp_residence_cycles =
         (uint32_t)(clock_number(random, 0, 1) * clock_number(random, 1, 90));
     m.description.instruction_latency_cycles = (uint32_t)clock_number(random, 1, 5);
@@ -177,6 +182,12 @@ static void draw_for(struct clock_pipeline *p, struct clock_random *random,
                                             .cache_bytes_per_cycle =
                                                 (long)d->cache_bytes_per_cycle};
     clock_draw(p, random, &for_device, side_by_side);
+    p->lanes = (long)d->lanes;
+    p->file = (long)d->registers_per_cu;
+    p->file_unit = (long)d->register_unit;
+    p->file_lane = (long)d->registers_per_item;
+    for (int s = 0; s < p->stage_count; s++)
+        p->stages[s].registers = clock_number(random, 0, 3) > 0 ? clock_number(random, 1, 40) : 0;
 }
 
 /* ---- the same as a container ---- */
@@ -234,6 +245,7 @@ static struct prt_program *load(const struct clock_pipeline *p, const struct mac
         m->nodes[node].importance = (uint32_t)stage->importance;
         m->nodes[node].warp_cycles = (uint64_t)stage->warp_cycles;
         m->nodes[node].warp_firings = (uint32_t)stage->warp_firings;
+        m->nodes[node].registers = (uint32_t)stage->registers;
         m->stages[node].threshold = (uint32_t)stage->threshold;
         m->stages[node].batch_max = (uint64_t)stage->batch_max;
         m->nodes[node].cost_cycles = 20000; /* worth another host thread, and cutting */

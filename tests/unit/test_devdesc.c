@@ -200,6 +200,9 @@ static void what_does_not_fit_together_is_a_warning(void **state)
     expect_warning(REQUIRED "local_memory = 1 MiB\n", 7, 16, "1 MiB", "as large as the memory");
     expect_warning(REQUIRED "memory_in_flight = 9\n", 7, 20, "9",
                    "limit nothing without a latency");
+    expect_warning(REQUIRED "registers_per_cu = 9\n", 7, 20, "9", "where a CU holds any number");
+    expect_warning(REQUIRED "register_unit = 9\n", 7, 17, "9", "for any number of warps");
+    expect_warning(REQUIRED "registers_per_item = 9\n", 7, 22, "9", "for any number of warps");
     expect_warning(REQUIRED "cache_bytes_per_cycle = 9\n", 7, 25, "9",
                    "no cache with this bandwidth");
     assert_true(parse(REQUIRED "local_memory = 1 MiB\n", &out)); /* and is taken */

@@ -206,7 +206,7 @@ static void other_versions_are_named(void **unused)
     struct prt_error error;
     bytes[8] = CONTAINER_VERSION + 1;
     assert_int_equal(read_bytes(bytes, size, &error), PRT_E_VERSION);
-    assert_non_null(strstr(error.message, "version 13"));
+    assert_non_null(strstr(error.message, "version 14"));
     assert_int_equal(error.offset, 8);
     free(bytes);
 }
@@ -281,6 +281,7 @@ static void records_of_the_graph_that_point_outside_are_refused(void **unused)
     REFUSED(arguments[0].offset_bytes, 4, "'arguments'");
     REFUSED(arguments[0].offset_bytes, UINT64_MAX - 1, "'arguments'");
     REFUSED(sources[0].name, 20000, "'sources'");
+    REFUSED(nodes[1].reserved, 1, "'nodes', record 1");
     REFUSED(nodes[1].name, 20000, "'nodes', record 1");
     REFUSED(nodes[1].kernel_title, 20000, "'nodes'");
     REFUSED(nodes[1].source, 1, "'nodes'");

@@ -342,20 +342,56 @@ static void warps_wait_for_places(void **unused)
     }
 }
 
+static uint32_t held(const struct devdesc *device, struct core_warp_shape shape,
+                     uint64_t local_bytes, uint32_t registers)
+{
+    return core_timing_resident(device, shape, (struct core_timing_room){local_bytes, registers});
+}
+
 static void local_memory_has_room_for_whole_work_groups(void **unused)
 {
     (void)unused;
     struct devdesc device = device_of(8, 1);
     const struct core_warp_shape single = {1, 1}, of_8 = {1, 8}, shared = {4, 1};
     device.local_bytes = 228 << 10;
-    assert_int_equal(core_timing_resident(&device, of_8, 63 << 10), 0);
+    assert_int_equal(held(&device, of_8, 63 << 10, 0), 0);
     device.resident_warps = 64;
-    assert_int_equal(core_timing_resident(&device, single, 0), 64);
-    assert_int_equal(core_timing_resident(&device, of_8, 63 << 10), 24);
-    assert_int_equal(core_timing_resident(&device, of_8, 200 << 10), 8);
-    assert_int_equal(core_timing_resident(&device, of_8, 16), 64);
-    assert_int_equal(core_timing_resident(&device, shared, 10 << 10), 5);
-    assert_int_equal(core_timing_resident(&device, shared, 100 << 10), 1);
+    assert_int_equal(held(&device, single, 0, 0), 64);
+    assert_int_equal(held(&device, of_8, 63 << 10, 0), 24);
+    assert_int_equal(held(&device, of_8, 200 << 10, 0), 8);
+    assert_int_equal(held(&device, of_8, 16, 0), 64);
+    assert_int_equal(held(&device, shared, 10 << 10, 0), 5);
+    assert_int_equal(held(&device, shared, 100 << 10, 0), 1);
+}
+
+/* The figures of lang/time.md, "Occupancy". */
+static void cores_have_registers_for_whole_work_groups(void **unused)
+{
+    (void)unused;
+    struct devdesc device = device_of(132, 1);
+    const struct core_warp_shape single = {1, 1}, of_5 = {1, 5}, of_64 = {1, 64}, shared = {4, 1};
+    device.lanes = 32;
+    device.cores_per_cu = 4;
+    device.registers_per_cu = 65536;
+    device.register_unit = 256;
+    assert_int_equal(held(&device, single, 0, 40), 0);
+    device.resident_warps = 64;
+    assert_int_equal(held(&device, single, 0, 0), 64);
+    assert_int_equal(held(&device, single, 0, 30), 64);
+    assert_int_equal(held(&device, single, 0, 32), 64);
+    assert_int_equal(held(&device, single, 0, 33), 48);
+    assert_int_equal(held(&device, single, 0, 40), 48);
+    assert_int_equal(held(&device, shared, 0, 40), 48);
+    assert_int_equal(held(&device, of_5, 0, 40), 45);
+    assert_int_equal(held(&device, of_64, 0, 40), 64);
+    assert_int_equal(held(&device, of_5, 100 << 10, 40), 5);
+    assert_int_equal(held(&device, single, 0, 1000), 1);
+    device.registers_per_item = 255;
+    assert_int_equal(held(&device, single, 0, 1000), 8);
+    device.register_unit = 1;
+    assert_int_equal(held(&device, single, 0, 33), 60);
+    device.registers_per_cu = 0;
+    assert_int_equal(held(&device, single, 0, 1000), 64);
 }
 
 /* The figures of lang/time.md, "Compute". */
@@ -615,6 +651,7 @@ TEST_MAIN("timing", cmocka_unit_test(warps_are_those_that_firings_fill),
           cmocka_unit_test(what_misses_waits_for_the_caches_too),
           cmocka_unit_test(warps_wait_for_places),
           cmocka_unit_test(local_memory_has_room_for_whole_work_groups),
+          cmocka_unit_test(cores_have_registers_for_whole_work_groups),
           cmocka_unit_test(warps_of_a_compute_unit_hide_each_others_latency),
           cmocka_unit_test(the_dearest_warp_counts_with_its_pauses),
           cmocka_unit_test(executions_overlap_as_far_as_both_ways_are_free),

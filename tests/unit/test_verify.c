@@ -79,6 +79,7 @@ static void graphs_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(nodes[1].warp_firings, 1025, "1025 firings in a warp");
     REFUSED(nodes[1].firing_warps, 0, "0 warps in a firing");
     REFUSED(nodes[1].firing_warps, 65537, "65537 warps in a firing");
+    REFUSED(nodes[1].registers, 65537, "a work-item of 'b' has 65537 registers");
     REFUSED(nodes[0].repetitions, UINT64_MAX, "repetitions");
     REFUSED(nodes[0].repetitions, 4, "'t' does not balance: 'a' writes 4 x 2, 'b' takes 2 x 3");
     REFUSED(inputs[1].reader, 0, "is not one of buffer 't'");
