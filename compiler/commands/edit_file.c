@@ -55,7 +55,7 @@ static bool file_is_unchanged(const struct edit_file *file, const struct edit_te
 {
     struct edit_text now;
     if (!edit_file_read(file, &now)) return false;
-    bool same = now.size_bytes == before->size_bytes &&
+    bool same = now.bytes != NULL && now.size_bytes == before->size_bytes &&
                 memcmp(now.bytes, before->bytes, now.size_bytes) == 0;
     edit_text_free(&now);
     errno = 0;

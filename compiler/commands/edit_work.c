@@ -299,6 +299,11 @@ void edit_apply(const struct editor_request *request, FILE *to)
         refuse_edit(to, "the file would be too large, or two edits overlap", NULL, NULL);
         return;
     }
+    if (document.size_bytes == request->document->size_bytes &&
+        memcmp(document.text, request->document->text, document.size_bytes) == 0) {
+        refuse_edit(to, "nothing changes", NULL, NULL);
+        return;
+    }
     problem = syntax_error_of(arena, document.text, document.size_bytes, &place, &at);
     if (problem != NULL) {
         refuse_edit(to, arena_printf(arena, "the file would have a syntax error: %s", problem),
