@@ -25,6 +25,11 @@ void core_begin_firing(struct core *c, uint32_t stage)
     c->progress = (struct core_progress){.at = stage};
 }
 
+bool core_has_ended(const struct core *c)
+{
+    return c->activity == IS_OVER;
+}
+
 /* ---- control ---- */
 
 /* The verifier has proven the nesting; these checks keep the machine safe without the proof. */

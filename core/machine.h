@@ -40,6 +40,9 @@ enum core_outcome core_resume(struct core *c, const struct core_environment *env
 /* Instead of the program: the next call fires that stage once and waits for it.  After OVER, `answer`: it was ready. */
 void core_begin_firing(struct core *c, uint32_t stage);
 
+/* Does no call do anything any more?  Not after the OVER of a single firing. */
+bool core_has_ended(const struct core *c);
+
 /* Is the instruction one that the machine executes?  The host executes the others, those of the prologue. */
 bool core_executes(uint32_t opcode);
 

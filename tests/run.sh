@@ -312,9 +312,11 @@ run_lang() {
         skip "$name" "compiled for instruction sets of processors"
         return
     elif [ -n "${GPU_DEVICE-}" ]; then
-        devices=$GPU_DEVICE
+        devices="$GPU_DEVICE $GPU_DEVICE+debug"
     elif [ -z "$sets" ] && [ "$pipec" = "$PIPEC" ] && [ "${LONG:-${sim1:-no}}" != 'sim1 ' ]; then
         devices="$devices cuda-emulated"
+        # A stall fills the ports there packet by packet.
+        [[ $modes != *+debug* ]] || { [ -z "$LONG" ] && grep -q '^// expect-exit: 5' "$file"; } || devices+=' cuda-emulated+debug'
     fi
     for device in $devices; do
         local mode=()

@@ -223,16 +223,19 @@ static uint64_t long_run(struct planned_graph of)
 static void play_contest(struct full_run_contest *contest, struct planned_graph written,
                          struct planned_graph made, struct measure measure, uint64_t iterations)
 {
-    for (bool over = false; !over; iterations /= 8) {
+    bool is_played = false;
+    for (; !is_played; iterations /= 8) {
         contest->written = contest->made = full_runs_of(iterations);
-        full_runs_play(written, &contest->written, NULL);
         for (int i = 0; i < FULL_RUNS; i++)
             contest->made.iterations[i] =
                 iterations_of_other(contest->written.iterations[i], measure.of, measure.to);
-        if (contest->written.cycles[LONG_RUN] < UINT64_MAX)
+        full_runs_play(written, &contest->written, NULL);
+        is_played = contest->written.cycles[LONG_RUN] < UINT64_MAX;
+        if (is_played) {
             full_runs_play(made, &contest->made, NULL);
-        over =
-            contest->made.cycles[LONG_RUN] - 1 < UINT64_MAX - 1 || iterations <= LEAST_ITERATIONS;
+            is_played = contest->made.cycles[LONG_RUN] < UINT64_MAX;
+        }
+        if (iterations <= LEAST_ITERATIONS) break;
     }
 }
 

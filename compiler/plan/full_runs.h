@@ -47,7 +47,7 @@ const char *full_runs_text(struct arena *arena, const struct full_runs *better, 
 /* A pipeline, and the same with less work or with neighbours fused, each with its plan. */
 struct full_run_contest {
     struct full_runs written,
-        made; /* 0 iterations: the two have no common measure of an iteration; 0 cycles: there are more than 1,024 stages */
+        made; /* 0 iterations: the two have no common measure of an iteration; 0 cycles: runs take too long to be played */
     bool made_is_better;
 };
 struct full_run_contest full_runs_contest(struct planned_graph written, struct planned_graph made);

@@ -74,6 +74,62 @@ static uint64_t total_packets(const struct core_tree *tree)
     return total;
 }
 
+/* ---- measured runs ---- */
+
+static bool is_measured(const struct core_tree *tree)
+{
+    return trees_of(tree)->counts != NULL;
+}
+
+static uint64_t tree_now(const struct core_tree *tree)
+{
+    return is_measured(tree) ? core_now(tree->resident) : 0;
+}
+
+static struct core_child_count *child_count(const struct core_tree *tree, uint32_t interface)
+{
+    const struct core_trees *trees = trees_of(tree);
+    return &trees->counts[(uint64_t)tree->block * trees->interface_count + interface];
+}
+
+static uint64_t *tree_issued(const struct core_tree *tree)
+{
+    return tree_memory(tree, tree->root->issued_at);
+}
+
+/* The body has made the frame's launches by now. */
+static void note_issued(struct core_tree_frame *frame, uint64_t now)
+{
+    if (!is_measured(frame->tree)) return;
+    for (; frame->issued < frame->list.count; frame->issued++)
+        tree_issued(frame->tree)[frame->first_entry + frame->issued] = now;
+}
+
+/* A work-group of the launch in that entry begins. */
+static void count_begin(const struct core_tree *tree, uint32_t child, uint64_t entry, bool first,
+                        uint32_t level)
+{
+    if (!is_measured(tree)) return;
+    struct core_child_count *count = child_count(tree, child);
+    uint64_t now = core_now(tree->resident), issued = tree_issued(tree)[entry];
+    count->launches += first;
+    count->groups++;
+    count->wait_time += now > issued ? now - issued : 0;
+    if (tree->used > count->entries_most) count->entries_most = tree->used;
+    if (level > count->level_most) count->level_most = level;
+}
+
+/* The body of a child has been executed since `begin`. */
+static void count_body(const struct core_tree_frame *frame, uint64_t begin, uint64_t end)
+{
+    if (!is_measured(frame->tree) || frame->level == 0) return;
+    struct core_child_count *count = child_count(frame->tree, frame->interface);
+    uint64_t away = begin + frame->away_time;
+    uint64_t time = end > away ? end - away : 0;
+    count->execute_time += time;
+    if (time > count->longest_time) count->longest_time = time;
+}
+
 /* ---- faults of the queue itself ---- */
 
 static enum kernel_status fail_tree(struct core_tree *tree, enum kernel_status status,
@@ -199,6 +255,7 @@ static void open_tree_frame(struct core_tree *tree, const struct tree_firing *fi
     frame->first_entry = tree->used;
     frame->executed = 0;
     frame->groups = 0;
+    frame->issued = frame->away_time = 0;
     frame->failed = KERNEL_OK;
     frame->list.entries = (uint8_t *)tree_entry(tree, tree->used);
     frame->list.interfaces = trees_of(tree)->children + f->first_launch * tree->root->stride_bytes;
@@ -237,7 +294,11 @@ static enum kernel_status begin_tree_firing(struct core_tree *tree,
 {
     struct core_tree_frame *frame = tree_frame(tree, firing->level);
     open_tree_frame(tree, firing);
+    uint64_t began = tree_now(tree);
     enum kernel_status status = call_tree_body(frame, firing);
+    uint64_t now = tree_now(tree);
+    count_body(frame, began, now);
+    note_issued(frame, now);
     if (frame->failed != KERNEL_OK) return frame->failed;
     if (status != KERNEL_OK) tree->fault.level = firing->level;
     if (status == KERNEL_FAULT_LAUNCHES) return explain_tree(frame);
@@ -269,6 +330,8 @@ static enum kernel_status begin_tree_group(struct core_tree_frame *frame,
         return fail_tree(tree, KERNEL_FAULT_TREE, place, tree->launched,
                          root_interface(tree)->tree);
     }
+    count_begin(tree, site->child, frame->first_entry + frame->executed, frame->groups == 0,
+                frame->level + 1);
     const struct tree_firing firing = {.level = frame->level + 1,
                                        .interface = site->child,
                                        .code = (uint32_t)entry->kernel,
@@ -320,8 +383,11 @@ static int32_t ask_tree_done(struct kernel_launch_list *list, uint32_t event, ui
     (void)timestamp;
     if (event >= list->count) return 0;
     tree->used = frame->first_entry + list->count;
+    uint64_t asked = tree_now(tree);
+    note_issued(frame, asked);
     if (frame->failed == KERNEL_OK)
         frame->failed = execute_tree_launches(tree, frame->level, (uint64_t)event + 1);
+    frame->away_time += tree_now(tree) - asked;
     if (frame->failed != KERNEL_OK) return -(int32_t)frame->failed;
     return tree_heard(tree)[frame->first_entry + event];
 }

@@ -14,6 +14,7 @@
  *     base, appended   by output: where the packets of the tree begin, how many there are
  *     out, produced, begin   by level and output: of the frame's body
  *     heard       by entry of the queue: has the tree of that launch appended a packet?
+ *     issued      by entry, in a run that is measured: when its launch was seen first
  *     cache       the entries of the queue
  *     aside       by level: packets of a body that precede those that its launches have appended already
  *
@@ -38,7 +39,7 @@ struct core_tree;
 struct core_tree_root {
     uint32_t interface; /* of its kernel */
     uint64_t frames_at, in_at, base_at, appended_at, out_at, produced_at, begin_at, heard_at;
-    uint64_t cache_at, aside_at;
+    uint64_t issued_at, cache_at, aside_at;
     uint64_t stride_bytes; /* of an entry */
     uint64_t
         level_bytes; /* from one level's `aside` to the next one's; 0: no body waits for another one */
@@ -51,6 +52,16 @@ struct core_tree_output {
     uint64_t aside_bytes; /* from the beginning of a level's `aside` */
 };
 
+/* The launches of a child kernel that a block has executed.  Times are nanoseconds of the device's clock. */
+struct core_child_count {
+    uint64_t launches, groups; /* groups: work-groups of all launches */
+    uint64_t execute_time;     /* in the bodies, without what was executed while `done` waited */
+    uint64_t wait_time;        /* of each work-group, from its launch to its begin */
+    uint64_t longest_time;     /* of execute_time, of a work-group */
+    uint64_t entries_most;     /* in the device queue when one of them began */
+    uint32_t level_most;
+};
+
 struct core_trees {
     const struct container_interface *interfaces;
     const struct container_interface_port *ports;
@@ -61,6 +72,8 @@ struct core_trees {
     const struct core_tree_output *outputs; /* by output of all stages */
     uint8_t *workspaces;                    /* by block */
     uint64_t workspace_bytes;
+    struct core_child_count *counts; /* by block and interface; NULL: the run is not measured */
+    uint32_t interface_count;
 };
 
 /* A firing whose body, or whose launches, are executed. */
@@ -69,10 +82,12 @@ struct core_tree_frame {
         list; /* first: `done` gets a pointer to it, which leads to the frame */
     struct core_tree *tree;
     uint32_t interface, level;
-    uint64_t first_entry;      /* of its launches in the cache */
-    uint64_t executed;         /* number of launches whose trees have been executed */
-    uint64_t before;           /* packets of the tree when the present launch began */
-    uint32_t groups;           /* of the present launch that have begun */
+    uint64_t first_entry; /* of its launches in the cache */
+    uint64_t executed;    /* number of launches whose trees have been executed */
+    uint64_t before;      /* packets of the tree when the present launch began */
+    uint32_t groups;      /* of the present launch that have begun */
+    uint64_t issued;      /* launches whose time is known, in a run that is measured */
+    uint64_t away_time;   /* of the body: nanoseconds in which it waited for the answer of `done` */
     enum kernel_status failed; /* of a launch that was executed because `done` waited for it */
     bool set_aside;
 };

@@ -960,12 +960,13 @@ static bool await_host(const struct core_resident *r, uint64_t go)
 
 static void run_scheduler(struct core_resident *r)
 {
-    enum core_outcome outcome = CORE_REDO;
+    bool ended = false;
     set_environment(r);
-    for (uint64_t go = 1; outcome != CORE_OVER && await_host(r, go); go++) {
+    for (uint64_t go = 1; !ended && await_host(r, go); go++) {
         if (go == 1) core_log_begin(r);
         copy_core_block(r, r->core, r->image);
-        outcome = core_resume(r->core, &r->environment);
+        enum core_outcome outcome = core_resume(r->core, &r->environment);
+        ended = core_has_ended(r->core);
         core_fence_device();
         copy_core_block(r, r->image, r->core);
         r->mail->outcome = outcome;

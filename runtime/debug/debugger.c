@@ -173,6 +173,13 @@ enum prt_status prt_debugger_create(struct prt_run *run, prt_stop_callback stop,
         return prt_error_set(error, PRT_E_DEVICE,
                              "device '%s' executes no kernel: there is nothing to look at",
                              info.backend);
+    if (run->ops->resident_begin != NULL)
+        return prt_error_set(
+            error, PRT_E_DEVICE,
+            "device '%s': the debugger cannot stop or step the scheduler on a GPU, "
+            "where the host sees no packets and no variables; use it on the host's "
+            "cores (--device cpu) or on a simulated device",
+            run->ops->name);
     struct prt_debugger *d = calloc(1, sizeof *d);
     if (d == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     d->run = run;

@@ -77,6 +77,8 @@ struct prt_device_info {
     uint64_t depth_factor, depth_bytes_max;
 };
 
+struct prt_launch_kernel; /* launch_schedule.h */
+
 /* A run whose scheduler is resident on the device. */
 struct prt_resident_run {
     const struct prt_container *container;
@@ -170,6 +172,10 @@ struct prt_device_ops {
     uint64_t (*now_cycles)(const struct prt_device *device);
 
     void (*counters)(const struct prt_device *device, struct prt_device_counters *counters);
+
+    /* The launches of the child kernel of that interface, after the run.  NULL: the device queues of the objects count them. */
+    void (*count_child)(const struct prt_device *device, uint32_t interface,
+                        struct prt_launch_kernel *sum);
 
     /* Begins a run whose scheduler core the device executes by itself (core/resident); kernels have been set, and queues
      * made.  Inner buffers move to memory of the device: the rings of the host are not used for them any more, and

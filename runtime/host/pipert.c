@@ -712,7 +712,7 @@ enum prt_status prt_run_replay(struct prt_run *run, prt_replay_callback show, vo
     if (view.levels == NULL) return NO_MEMORY(error);
     bool before = run->executed;
     enum prt_status status = start_run(run, error);
-    if (status == PRT_OK) status = prt_program_begin(run->sched, error);
+    if (status == PRT_OK) status = prt_sched_begin(run->sched, error);
     if (status == PRT_OK) status = prt_replay(run->sched, show_stage, &view, error);
     if (!before) status = prt_port_threads_end(run->sched, status, error);
     if (!before) record_end(run);

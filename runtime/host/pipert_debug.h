@@ -40,7 +40,7 @@
  * Ownership: the caller owns the debugger, and destroys it before the run.
  * Threads: as for the run.  Any thread and any signal handler may call prt_debugger_interrupt.
  * Errors: PRT_E_USAGE, with a message for the author of the text; PRT_E_NOMEM; PRT_E_DEVICE: the
- *   device executes no kernels.  Control characters in names are escaped.
+ *   device executes no kernels, or is a GPU.  Control characters in names are escaped.
  */
 #ifndef RUNTIME_HOST_PIPERT_DEBUG_H
 #define RUNTIME_HOST_PIPERT_DEBUG_H

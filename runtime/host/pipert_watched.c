@@ -95,7 +95,8 @@ bool prt_run_child(const struct prt_run *run, uint32_t child,
     uint32_t number = nth_child_interface(s->container, child);
     struct prt_launch_kernel sum = {0};
     if (number >= s->container->interface_count) return false;
-    for (uint32_t i = 0; i < s->container->stage_count; i++)
+    if (run->ops->count_child != NULL) run->ops->count_child(run->device, number, &sum);
+    for (uint32_t i = 0; i < s->container->stage_count && run->ops->count_child == NULL; i++)
         if (s->device_queues[i] != NULL)
             prt_device_queue_count_child(s->device_queues[i], number, &sum);
     const struct container_interface *f = &s->container->interfaces[number];

@@ -239,7 +239,8 @@ struct prt_child_statistics {
     uint64_t launches, groups; /* groups: work-groups of all launches */
     uint32_t level_most;       /* the deepest level at which it was launched */
     /* of the device's model (lang/device_queue.md, "Time"): in its code; in its start and in launching others; between
-     * its launch and its begin; of the longest, with its start */
+     * its launch and its begin; of the longest, with its start.  On a GPU, when the run has ended, and by its clock: launching
+     * others is in its code */
     uint64_t cycles, launch_cycles, wait_cycles, longest_cycles;
 };
 

@@ -315,10 +315,16 @@ static enum prt_status begin_resident(struct prt_sched *s, struct prt_error *err
     return status;
 }
 
-enum prt_status prt_sched_run(struct prt_sched *s, struct prt_error *error)
+enum prt_status prt_sched_begin(struct prt_sched *s, struct prt_error *error)
 {
     enum prt_status status = prt_program_begin(s, error);
     if (status == PRT_OK && s->ops->resident_begin != NULL) status = begin_resident(s, error);
+    return status;
+}
+
+enum prt_status prt_sched_run(struct prt_sched *s, struct prt_error *error)
+{
+    enum prt_status status = prt_sched_begin(s, error);
     if (status != PRT_OK) return status;
     status = drive_core(s, error);
     if (core_attends(s->core, CORE_HAS_HALTED)) prt_leftovers_count(s);

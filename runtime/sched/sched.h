@@ -282,6 +282,9 @@ void prt_sched_set_dispatch(struct prt_sched *sched, enum prt_packet_kind form);
 /* In-ports end where they are; sources stop, and so do cycles that no in-port or source drives. */
 void prt_sched_interrupt(struct prt_sched *sched);
 
+/* Executes the prologue of the program, and hands the run over to a scheduler that is resident on the device. */
+enum prt_status prt_sched_begin(struct prt_sched *sched, struct prt_error *error);
+
 /* Executes the program up to its end, or to the first failure, which *error explains. */
 enum prt_status prt_sched_run(struct prt_sched *sched, struct prt_error *error);
 

@@ -37,10 +37,12 @@ check "a sink that wants no more ends the run" says 0 '^8$' first_four
 
 # ---- while it runs ----
 
-# signalled SIGNAL [OPTION]...: exit status of a run that gets it when it has been running for a while; `said` has its messages.
+# signalled SIGNAL [OPTION]...: exit status of a run, of `endless` if it is set, that gets the signal when it has been running for a
+# while; `said` has its messages.
 signalled() {
     local status=0
-    "$PIPERUN" "${gpu[@]}" "${@:2}" main.pbc x=gen:ramp y=null >said 2>&1 &
+    # shellcheck disable=SC2086 # words
+    "$PIPERUN" "${gpu[@]}" "${@:2}" ${endless:-main.pbc x=gen:ramp} y=null >said 2>&1 &
     local run=$!
     sleep 0.7
     kill -s "$1" $run
@@ -53,12 +55,12 @@ signalled() {
     cat said
 }
 check "Ctrl-C ends the inputs" says 0 'exit status 130' signalled INT
-# shows: the state that has been asked for is that of now.
+# shows STAGE DIGITS: the state that has been asked for is that of now, when it has fired a number of times with so many digits.
 shows() {
     signalled USR1 >text
-    grep -qE '^twice.total +twice.total +[1-9][0-9]{3,}' text || { cat text; return 1; }
+    grep -qE "^$1 +$1 +[1-9][0-9]{$(($2 - 1)),}" text || { cat text; return 1; }
 }
-check "SIGUSR1 shows how often stages have fired" shows
+check "SIGUSR1 shows how often stages have fired" shows twice.total 4
 check "a time limit ends the run" says 5 'time limit' "$PIPERUN" "${gpu[@]}" --timeout 0.2 endless.pbc y=null
 
 # ---- measured runs ----
@@ -167,15 +169,88 @@ for options in --layout=sequence --layout=side-by-side --buffers=min; do
     }
     check "children in all orders, of several work-groups, with done, below firings with state: the same bits, $options" same_trees
 done
+"$PIPEC" --device=sim16 --min-level=error -p main trees.pipe -o trees.sim.pbc
+child_rows() {
+    "$PIPERUN" -q --stats=json:sim.json trees.sim.pbc x=gen:ramp:300 y=null z=null &&
+        "$PIPERUN" -q "${gpu[@]}" --stats=json:gpu.json trees.pbc x=gen:ramp:300 y=null z=null && python3 - <<'END'
+import json
+sim, gpu = (json.load(open(name + ".json")) for name in ("sim", "gpu"))
+counts = lambda r: [[c[key] for key in ("kernel", "line", "launches", "groups", "level_most")] for c in r["children"]]
+assert counts(sim) == counts(gpu) and len(counts(gpu)) == 3, (counts(sim), counts(gpu))
+for key in ("launches", "groups", "levels_most"):
+    assert sim["device_queue"][key] == gpu["device_queue"][key] > 0, key
+for key in ("cycles", "wait_cycles"):
+    assert gpu["device_queue"][key] == sum(c[key] for c in gpu["children"]), key
+# Four workers execute bodies: not longer than their stages' launches take.
+executed = sum(s["execute_cycles"] for s in gpu["stages"])
+assert 0 < gpu["device_queue"]["cycles"] <= 4 * executed, (gpu["device_queue"], executed)
+for c in gpu["children"]:
+    assert 0 < c["longest_cycles"] <= c["cycles"], c
+END
+}
+check "children in reports: counts of a simulated device, times of the GPU" child_rows
 "$PIPEC" --device=cuda --min-level=error -p fails trees.pipe -o fails.pbc
 check "a fault in a child has kernel, firing and line" says 4 "'failing'.* divided by zero.* firing 776" \
     "$PIPERUN" "${gpu[@]}" fails.pbc x=gen:ramp:2000 y=fails.raw
 check "and leaves no output" [ ! -e fails.raw ]
 
+# ---- debug mode ----
+
+# A launch of one firing is slow, so there are few of them.
+sed 's/5000/300/' p.pipe >few.pipe
+for pipeline in main faulty endless; do "$PIPEC" --device=cuda --debug-mode -p $pipeline few.pipe -o $pipeline.debug.pbc; done
+"$PIPEC" --device=cuda --debug-mode kinds.pipe -o kinds.debug.pbc
+"$PIPEC" --device=cuda --debug-mode --min-level=error -p main trees.pipe -o trees.debug.pbc
+same_debugged() {
+    "$PIPERUN" -q --device cpu:1 kinds.debug.pbc x=gen:ramp:800 y=kinds.cpu.raw &&
+        "$PIPERUN" -q "${gpu[@]}" --stats=json:debug.json --trace=debug.trace kinds.debug.pbc x=gen:ramp:800 y=kinds.gpu.raw &&
+        cmp kinds.cpu.raw kinds.gpu.raw && "$PIPERUN" -q "${gpu[@]}" kinds.pbc x=gen:ramp:800 y=kinds.raw && cmp kinds.raw kinds.gpu.raw
+}
+check "debug mode: the same bits" same_debugged
+# One firing for each launch, which begins after the end of the one before; depths are those of the plan.
+one_at_a_time() {
+    "$PIPEC" inspect --json kinds.debug.pbc >plan.json
+    python3 - <<'END'
+import json
+events = [e["args"] for e in json.load(open("debug.trace"))["traceEvents"] if "packet" in e.get("args", {})]
+assert len(events) > 2000, len(events)
+last = 0
+for a in events:
+    assert a.get("firings", 1) == 1 and last <= a["begin_cycles"] <= a["end_cycles"], (last, a)
+    last = a["end_cycles"]
+depths = lambda buffers: {b["name"]: b["depth_packets"] for b in buffers if b["name"] not in ("x", "y")}
+assert depths(json.load(open("debug.json"))["buffers"]) == depths(json.load(open("plan.json"))["buffers"])
+END
+}
+check "one kernel at a time, one firing at a time, with the smallest buffers" one_at_a_time
+trees_debugged() {
+    "$PIPERUN" "${gpu[@]}" trees.debug.pbc x=gen:ramp:300 y=y.gpu.raw z=z.gpu.raw && cmp y.cpu.raw y.gpu.raw && cmp z.cpu.raw z.gpu.raw
+}
+check "kernels that launch kernels" trees_debugged
+check "a fault has kernel, firing and line in debug mode" says 4 "kernel 'careful'.* divided by zero in firing 300" \
+    "$PIPERUN" "${gpu[@]}" faulty.debug.pbc x=gen:ramp:800 y=faulty.raw
+check "and leaves no output" [ ! -e faulty.raw ]
+check "a time limit ends a run in debug mode" says 5 'time limit' "$PIPERUN" "${gpu[@]}" --timeout 0.2 endless.debug.pbc y=null
+endless=endless.debug.pbc check "SIGUSR1 shows the state in debug mode" shows total 1
+cat >short.pipe <<'END'
+kernel split(in i32 x, out i32 a, out i32 b) { a <- x; b <- x; }
+kernel slow(in i32 x pop 4, out i32 y push 4) { for (i32 i = 0; i < 4; i += 1) y <- x[i]; }
+kernel join(in i32 a, in i32 b, out i32 y) { y <- a + b; }
+pipeline main(in i32 x, out i32 y) { buffer i32 a; buffer i32 b depth 2; buffer i32 c; split(x -> a, b); slow(a -> c); join(c, b -> y); }
+END
+"$PIPEC" inspect --device=cuda --trace-deadlock=short.pbc short.pipe >/dev/null 2>&1 || true
+for device in cpu:1 cuda-emulated; do
+    "$PIPERUN" --replay --device $device short.pbc >"replay.$device" 2>&1 || echo "exit status $?" >>"replay.$device"
+done
+replayed() { cmp replay.cpu:1 replay.cuda-emulated && grep -q "'split' waits for room in 'b'" replay.cuda-emulated && grep -qx 'exit status 5' replay.cuda-emulated; }
+check "a deadlock is replayed firing by firing" replayed
+
 # ---- refusals ----
 
-"$PIPEC" --device=cuda --debug-mode -p main p.pipe -o debug.pbc
-check "debug mode" says 6 'compiled for debugging' "$PIPERUN" "${gpu[@]}" debug.pbc x=gen:ramp:8 y=null
+for container in main main.debug; do
+    debugged() { echo run | "$PIPERUN" --debug "${gpu[@]}" "$container".pbc x=gen:ramp:8 y=null; }
+    check "the debugger, $container" says 6 "device 'cuda-emulated': the debugger cannot stop or step the scheduler on a GPU.*--device cpu" debugged
+done
 check "packets of dispatches" says 6 'cannot be given packets of a form' "$PIPERUN" "${gpu[@]}" --dispatch=full main.pbc x=gen:ramp:8 y=null
 "$PIPEC" --march=x86-64-v3 -p main p.pipe -o processors.pbc
 check "a container for processors only" says 6 'no image for GPUs: .*--march=x86-64-v3,sm_80' "$PIPERUN" "${gpu[@]}" processors.pbc x=gen:ramp:8 y=null
@@ -198,6 +273,31 @@ if [ -s "$ptx" ]; then
     check "one kernel" [ "$(grep -c '\.entry' "$ptx")" = 1 ]
     check "no load goes past coherence" [ "$(grep -c 'ld\.global\.nc' "$ptx")" = 0 ]
     check "and it has no code for packets of dispatches" [ "$(grep -c 'dispatch_' "$ptx")" = 0 ]
+    "$PIPEC" --device=cuda --min-level=error -p main --emit=ptx:trees.ptx trees.pipe
+    # The stack of a level is computed as that of a chain in which no function occurs twice (cuda_frames.h).
+    no_recursion() {
+        python3 - "$ptx" trees.ptx <<'END'
+import re, sys
+calls, indirect, function = {}, set(), None
+for path in sys.argv[1:]:
+    for line in open(path):
+        if found := re.match(r"(?:\.visible |\.weak )?\.(?:func|entry)\s+(?:\(.*?\)\s*)?(\w+)", line):
+            function = found[1]
+            calls.setdefault(function, set())
+        elif found := re.match(r"\s*call(?:\.uni)?\s+(?:\(.*?\),\s*)?(%?)(\w+)", line):
+            (indirect.add(function) if found[1] else calls[function].add(found[2]))
+def walk(function, above):
+    assert function not in above, above + [function]
+    for callee in calls.get(function, ()):
+        assert not (function.startswith("pipe_k") and callee.startswith("pipe_k")), (function, callee)
+        walk(callee, above + [function])
+for function in calls:
+    walk(function, [])
+assert calls["ask_tree_done"] and len(calls["pipe_call"]) >= 5, calls
+assert indirect and all(name.startswith("pipe_k") for name in indirect), indirect # they ask done
+END
+    }
+    check "only bodies that ask done call what has called them" no_recursion
     cuda=$(dirname "$(command -v nvlink || echo /usr/local/cuda/bin/nvlink)")
     if [ -x "$cuda/nvlink" ] && [ -x "$cuda/ptxas" ]; then
         "$PIPEC" --device=cuda -p main --emit=ptx:kernels.ptx p.pipe

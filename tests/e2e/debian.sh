@@ -71,7 +71,9 @@ if ! command -v autopkgtest >which; then
 else
     # It asks the network for packages; without one the test bed fails (status 16), which says nothing about these.
     status=0
-    isolated "$TMP/one" 'autopkgtest --timeout-factor=10 --output-dir /results *.deb pipec_*.dsc -- null >/log 2>&1 || { s=$?; tail -n 40 /log; exit $s; }
+    # Its apt-get would read its folders as another user, which a copy of this system may refuse.
+    isolated "$TMP/one" 'echo "APT::Sandbox::User \"root\";" >/etc/apt/apt.conf.d/90root
+        autopkgtest --timeout-factor=10 --output-dir /results *.deb pipec_*.dsc -- null >/log 2>&1 || { s=$?; tail -n 40 /log; exit $s; }
         cat /results/summary' >text 2>&1 || status=$?
     passed() { if [ "$status" != 0 ] || [ "$(grep -c 'PASS$' text)" != "$(wc -l <tests)" ]; then cat text; return 1; fi; }
     if [ "$status" = 16 ]; then

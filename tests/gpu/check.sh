@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # check.sh [PROGRAMS [SEED]]: everything that a GPU has to compute as every other device does: the programs of tests/lang, fed from
 # files, in pieces and live; the test blocks of tests/lang, tests/std and examples; and drawn programs (default 2,000) against
-# the reference interpreter, fused, apart and with the smallest buffers.
+# the reference interpreter, fused, apart, with the smallest buffers and in debug mode.
 #
 # It ends with a summary, and with the list of what GPUs refuse.  Exit status: 0 all is equal, 1 something differs, 77 there is
 # no GPU.  Environment: ROOT, BUILD, as make sets them; GPU_DEVICE (default cuda); JOBS, runs at a time (default: one for each two processors).
@@ -26,5 +26,5 @@ if [ ! -x "$KAHN" ]; then
 fi
 status=0
 "$ROOT/tests/run.sh" -j "$jobs" "$ROOT/tests/lang" "$ROOT/tests/std" "$ROOT"/examples/*/*.pipe || status=1
-python3 "$ROOT/tests/pipesmith/differ.py" -n "$programs" -s "${2:-1}" -j "$jobs" --configs gpu,gpunofuse,gpumin --each 1 || status=1
+python3 "$ROOT/tests/pipesmith/differ.py" -n "$programs" -s "${2:-1}" -j "$jobs" --configs gpu,gpunofuse,gpumin,gpudebug --each 1 || status=1
 exit $status

@@ -105,7 +105,7 @@ sed 's/y <- g40(x)/i32 s = 0; for (i32 i = 0; i < 2; i++) if (x > i) s += g40(x)
 net 'for (int i = 0; i < 1L << 40; i++) ;' | bomb net_loop_2_40 1
 net 'for (;;) ;' | bomb net_loop_endless 1
 net 'for (int i = 0; (i32)i >= 0; i++) ;' | bomb net_loop_typed 1
-[ -z "${LONG-}" ] || net 'for (int i = 0; i < 3000; i++) for (int j = 0; j < 3000; j++) { buffer i32 b; x -> k -> b; }' | mib=$((mib > 4096 ? 2 * mib : 4096)) bomb nodes_9_million 1
+[ -z "${LONG-}" ] || net 'for (int i = 0; i < 3000; i++) for (int j = 0; j < 3000; j++) { buffer i32 b; x -> k -> b; }' | seconds=$((4 * seconds)) mib=$((mib > 4096 ? 2 * mib : 4096)) bomb nodes_9_million 1
 printf '%s\npipeline p0(in i32 x, out i32 y) { x -> k -> y; }\n%s\npipeline main(in i32 x, out i32 y) { x -> p40 -> y; }\n' "$K" "$(for i in $(seq 40); do echo "pipeline p$i(in i32 x, out i32 y) { x -> p$((i - 1)) -> p$((i - 1)) -> y; }"; done)" | bomb pipelines_doubling 1
 printf '%s\npipeline main(in i32 x, out i32 y) { x -> main -> y; }\n' "$K" | bomb pipeline_of_itself 1
 body 'for (i64 i = 0; i < 1000000000000; i++) { for (i64 j = 0; j < i; j++) x; }' | bomb long_firing 0

@@ -83,6 +83,7 @@ CONFIGURATIONS = {
     "gpu": Configuration("--device=cuda", f"--device {GPU}", "pieces", whole=False),
     "gpunofuse": Configuration("--device=h200 --no-fuse", f"--device {GPU}", whole=False),
     "gpumin": Configuration("--device=cuda --buffers=min --policy=fullest", f"--device {GPU}", whole=False),
+    "gpudebug": Configuration("--device=cuda --debug-mode", f"--device {GPU}", whole=False),
 }
 
 

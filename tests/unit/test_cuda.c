@@ -6,6 +6,7 @@
 #include "tests/test.h"
 
 #include "runtime/backend/cuda/cuda.h"
+#include "runtime/backend/cuda/cuda_frames.h"
 #include "runtime/backend/cuda/emulated_driver.h"
 #include "runtime/host/pipert.h"
 #include "runtime/host/pipert_device.h"
@@ -36,8 +37,10 @@ static struct {
     unsigned calls, fails_at; /* the call of that number, from 1; 0: none */
     int result;
     const char *failed;
-    bool lost; /* the kernel never begins, and only the driver says so */
-    char *log; /* where the driver says what is wrong with a text; NULL: nothing is */
+    bool lost;   /* the kernel never begins, and only the driver says so */
+    bool narrow; /* the driver gives threads less stack than they need */
+    bool silent; /* the compiled code does not say how much that is */
+    char *log;   /* where the driver says what is wrong with a text; NULL: nothing is */
 } now;
 
 /* Calls that give back what there is do so even if they fail. */
@@ -91,6 +94,20 @@ static int keep_log(unsigned count, int *options, void **values, void **link)
     return now.emulated.link_create(count, options, values, link);
 }
 
+static int give_less(size_t *value, int limit)
+{
+    (void)limit;
+    *value = 1000;
+    return PRT_CUDA_SUCCESS;
+}
+
+static int compile_silently(void *link, void **cubin, size_t *bytes)
+{
+    int result = now.emulated.link_complete(link, cubin, bytes);
+    *bytes = 8;
+    return result;
+}
+
 // NOLINTBEGIN(readability-non-const-parameter): the type is the driver's
 static int refuse_text(void *link, int type, void *data, size_t bytes, const char *name,
                        unsigned count, int *options, void **values)
@@ -114,6 +131,8 @@ void __wrap_prt_emulated_driver_open(struct prt_cuda_driver *driver)
 #undef MEMBER
     if (now.lost) driver->launch = lose_launch;
     if (now.lost) driver->stream_query = query_lost;
+    if (now.narrow) driver->context_limit_get = give_less;
+    if (now.silent) driver->link_complete = compile_silently;
     if (now.log != NULL) driver->link_create = keep_log;
     if (now.log != NULL) driver->link_add = refuse_text;
 }
@@ -278,6 +297,60 @@ static void refused_kernels_are_explained(void **unused)
     prt_program_free(program);
 }
 
+/* Bodies that ask `done` wait on the stack of their thread. */
+static void a_stack_that_may_overflow_is_refused(void **unused)
+{
+    (void)unused;
+    struct prt_program *program = load_program();
+    now.narrow = true;
+    execute_on(program, "cuda-emulated", &outcome);
+    now.narrow = false;
+    assert_int_equal(outcome.status, PRT_E_NOMEM);
+    assert_non_null(strstr(outcome.error.message, "giving each thread a stack of"));
+    now.silent = true;
+    execute_on(program, "cuda-emulated", &outcome);
+    now.silent = false;
+    assert_int_equal(outcome.status, PRT_E_DEVICE);
+    assert_non_null(strstr(outcome.error.message, "does not say how much stack"));
+    prt_program_free(program);
+}
+
+static void frames_of_compiled_code(void **unused)
+{
+    (void)unused;
+    struct prt_cuda_driver driver;
+    struct prt_cuda_frames frames;
+    void *code;
+    size_t bytes;
+    __real_prt_emulated_driver_open(&driver);
+    assert_int_equal(driver.link_complete(NULL, &code, &bytes), PRT_CUDA_SUCCESS);
+    assert_true(prt_cuda_frames_read(code, bytes, &frames));
+    assert_true(frames.others == 64 && frames.body == 0);
+    uint8_t *copy = malloc(bytes);
+    assert_non_null(copy);
+    memcpy(copy, code, bytes);
+    char *name = (char *)copy;
+    while (memcmp(name, "pipe_call", 9) != 0)
+        name++;
+    memcpy(name, "pipe_k0_r", 9);
+    assert_true(prt_cuda_frames_read(copy, bytes, &frames));
+    assert_true(frames.others == 0 && frames.body == 64);
+    for (size_t i = 0; i < bytes; i++) { /* damaged code is refused, or has other numbers */
+        memcpy(copy, code, bytes);
+        copy[i] ^= 0xff;
+        (void)prt_cuda_frames_read(copy, bytes, &frames);
+    }
+    free(copy);
+    /* The last bytes only fill the text of the names up. */
+    for (size_t shorter = 0; shorter < bytes - 32; shorter++) {
+        uint8_t *part = malloc(shorter + 1);
+        assert_non_null(part);
+        memcpy(part, code, shorter);
+        assert_false(prt_cuda_frames_read(part, shorter, &frames));
+        free(part);
+    }
+}
+
 /* Executes the program on a sub-device of the emulated GPU, which has four multiprocessors. */
 static void execute_on_part(const struct prt_program *program, uint32_t first, uint32_t count)
 {
@@ -341,4 +414,6 @@ static void names_of_gpus(void **unused)
 TEST_MAIN("cuda", cmocka_unit_test(no_call_of_the_driver_while_the_run_lasts),
           cmocka_unit_test(each_call_fails_in_turn), cmocka_unit_test(a_lost_device_is_found),
           cmocka_unit_test(refused_kernels_are_explained),
+          cmocka_unit_test(a_stack_that_may_overflow_is_refused),
+          cmocka_unit_test(frames_of_compiled_code),
           cmocka_unit_test(a_part_uses_its_multiprocessors_only), cmocka_unit_test(names_of_gpus))

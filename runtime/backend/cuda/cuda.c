@@ -7,6 +7,7 @@
 #include "runtime/backend/cuda/emulated_driver.h"
 #include "model/queue.h"
 #include "model/tree_device.h"
+#include "runtime/device/launch_schedule.h"
 #include "runtime/load/image_ptx.h"
 
 #include <inttypes.h>
@@ -323,12 +324,6 @@ static enum prt_status cuda_queue_destroy(struct prt_device *device, uint32_t qu
 
 enum prt_status prt_cuda_check_container(const struct prt_container *c, struct prt_error *error)
 {
-    const char *why = NULL;
-    if ((c->pipeline->flags & CONTAINER_PIPELINE_DEBUG) != 0)
-        why = "the container is compiled for debugging (--debug-mode)";
-    if (why != NULL)
-        return prt_error_set(error, PRT_E_DEVICE,
-                             "device 'cuda': %s; run on the host's cores (--device cpu)", why);
     if (prt_image_ptx_find(c, UINT64_MAX) != NULL) return PRT_OK;
     return prt_error_set(error, PRT_E_DEVICE,
                          "device 'cuda': the container has no image for GPUs: compile it with "
@@ -385,7 +380,30 @@ static uint64_t cuda_now_cycles(const struct prt_device *device)
 
 static void cuda_counters(const struct prt_device *device, struct prt_device_counters *counters)
 {
-    *counters = (struct prt_device_counters){.launches = {device->run.launches}};
+    struct core_child_count all = {0};
+    for (uint32_t i = 0; i < device->run.counted_children; i++)
+        prt_cuda_run_count_child(&device->run, i, &all);
+    *counters = (struct prt_device_counters){.launches = {device->run.launches},
+                                             .child_launches = all.launches,
+                                             .child_groups = all.groups,
+                                             .child_cycles = all.execute_time,
+                                             .child_wait_cycles = all.wait_time,
+                                             .child_levels_most = all.level_most,
+                                             .child_queue_most = (uint32_t)all.entries_most};
+}
+
+/* A nanosecond is a cycle of the device. */
+static void cuda_count_child(const struct prt_device *device, uint32_t interface,
+                             struct prt_launch_kernel *sum)
+{
+    struct core_child_count count = {0};
+    prt_cuda_run_count_child(&device->run, interface, &count);
+    *sum = (struct prt_launch_kernel){.launches = count.launches,
+                                      .groups = count.groups,
+                                      .cycles = count.execute_time,
+                                      .wait_cycles = count.wait_time,
+                                      .longest_cycles = count.longest_time,
+                                      .level_most = count.level_most};
 }
 
 const struct prt_device_ops prt_cuda_device = {
@@ -402,6 +420,7 @@ const struct prt_device_ops prt_cuda_device = {
     .queue_destroy = cuda_queue_destroy,
     .now_cycles = cuda_now_cycles,
     .counters = cuda_counters,
+    .count_child = cuda_count_child,
     .resident_begin = cuda_begin,
     .resident_resume = cuda_resume,
 };
@@ -420,6 +439,7 @@ const struct prt_device_ops prt_cuda_emulated_device = {
     .queue_destroy = cuda_queue_destroy,
     .now_cycles = cuda_now_cycles,
     .counters = cuda_counters,
+    .count_child = cuda_count_child,
     .resident_begin = cuda_begin,
     .resident_resume = cuda_resume,
 };

@@ -15,8 +15,7 @@
  *
  * `prt_cuda_emulated_device` is the same with emulated_driver.h, for tests.
  *
- * Refused (PRT_E_DEVICE): a container without an image for GPUs, one that is compiled for debugging; a GPU that cannot
- * launch cooperative kernels.
+ * Refused (PRT_E_DEVICE): a container without an image for GPUs; a GPU that cannot launch cooperative kernels.
  *
  * Errors: PRT_E_DEVICE with the driver's name of the error; PRT_E_NOMEM.
  */

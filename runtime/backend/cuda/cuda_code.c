@@ -4,6 +4,7 @@
 
 #include "lang/embedded.h"
 #include "lang/gpu_abi.h"
+#include "runtime/backend/cuda/cuda_frames.h"
 #include "runtime/load/reader.h"
 
 #include <inttypes.h>
@@ -16,9 +17,7 @@ enum {
     TILES_BYTES = 131072
 }; /* four times GPU_TILE_BYTES, and half of the memory of an H100's multiprocessor */
 
-/* Of the stack of a thread: without bodies that wait for others; for each body that waits, and what it calls, beside the
- * arrays of functions. */
-enum { STACK_BYTES = 1024, LEVEL_STACK_BYTES = 2048 };
+enum { STACK_BYTES = 1024 }; /* of a thread, beside the frames of functions: CUDA's default */
 
 /* The first line of the driver's log, as printable ASCII. */
 static const char *first_log_line(char *log)
@@ -46,8 +45,7 @@ static enum prt_status join_texts(struct prt_cuda_run *run, const struct embedde
     const struct prt_container *c = run->work->container;
     char log[LOG_BYTES] = "";
     int options[] = {PRT_CUDA_ERROR_LOG, PRT_CUDA_ERROR_LOG_BYTES};
-    void *values[] = {log, (void *)(uintptr_t)LOG_BYTES}, *cubin = NULL;
-    size_t bytes = 0;
+    void *values[] = {log, (void *)(uintptr_t)LOG_BYTES};
     int result = driver->link_create(2, options, values, &run->link);
     if (result == PRT_CUDA_SUCCESS)
         result =
@@ -57,8 +55,9 @@ static enum prt_status join_texts(struct prt_cuda_run *run, const struct embedde
         result = driver->link_add(run->link, PRT_CUDA_INPUT_PTX,
                                   (void *)(uintptr_t)(c->image + run->image->offset_bytes),
                                   (size_t)run->image->size_bytes, "kernels", 0, NULL, NULL);
-    if (result == PRT_CUDA_SUCCESS) result = driver->link_complete(run->link, &cubin, &bytes);
-    if (result == PRT_CUDA_SUCCESS) result = driver->module_load(&run->module, cubin);
+    if (result == PRT_CUDA_SUCCESS)
+        result = driver->link_complete(run->link, &run->cubin, &run->cubin_bytes);
+    if (result == PRT_CUDA_SUCCESS) result = driver->module_load(&run->module, run->cubin);
     return result == PRT_CUDA_SUCCESS ? PRT_OK : refuse_code(run, result, log, error);
 }
 
@@ -100,36 +99,40 @@ static enum prt_status give_tiles(struct prt_cuda_run *run, struct prt_error *er
     return PRT_OK;
 }
 
-/* The bytes of the arrays of all functions of a PTX text, which are in memory: ".local .align 8 .b8 __local_depot0[24];". */
-static uint64_t local_array_bytes(const char *text)
+static enum prt_status refuse_stack(const struct prt_cuda_run *run, int result, uint64_t bytes,
+                                    struct prt_error *error)
 {
-    static const char word[] = "__local_depot";
-    uint64_t bytes = 0;
-    for (const char *at = strstr(text, word); at != NULL; at = strstr(at, word)) {
-        at += strlen(word);
-        at += strspn(at, "0123456789");
-        if (*at == '[') bytes += strtoul(at + 1, NULL, 10);
-    }
-    return bytes;
-}
-
-/* The driver finds out how much stack a kernel takes, unless functions call each other: those of the
- * scheduler, and bodies that ask whether an event is done. */
-static enum prt_status limit_stack(const struct prt_cuda_run *run,
-                                   const struct embedded_file *scheduler, struct prt_error *error)
-{
-    if (run->trees.levels == 0) return PRT_OK;
-    uint64_t level = LEVEL_STACK_BYTES + local_array_bytes(kernels_text(run)) +
-                     local_array_bytes((const char *)scheduler->bytes);
-    uint64_t bytes = STACK_BYTES + run->trees.levels * level;
-    int result = run->driver->context_limit(PRT_CUDA_STACK_BYTES, (size_t)bytes);
-    if (result == PRT_CUDA_SUCCESS) return PRT_OK;
     return prt_error_set(error, result == PRT_CUDA_OUT_OF_MEMORY ? PRT_E_NOMEM : PRT_E_DEVICE,
                          "device 'cuda': %s while giving each thread a stack of %" PRIu64
                          " bytes, for kernels that ask 'done' on %" PRIu64
                          " levels: declare a lower 'nesting', or run on the host's cores "
                          "(--device cpu)",
                          prt_cuda_error_name(run->driver, result), bytes, run->trees.levels);
+}
+
+/* The driver finds out how much stack a kernel takes, unless functions call each other: those of the scheduler, and bodies
+ * that ask whether an event is done.  On each level such a chain of calls has each function once, and one body.  The driver may
+ * give less than it is asked for. */
+static enum prt_status limit_stack(const struct prt_cuda_run *run, struct prt_error *error)
+{
+    struct prt_cuda_frames frames;
+    uint64_t bytes;
+    size_t given = 0;
+    if (run->trees.levels == 0) return PRT_OK;
+    if (!prt_cuda_frames_read(run->cubin, run->cubin_bytes, &frames))
+        return prt_error_set(
+            error, PRT_E_DEVICE,
+            "device 'cuda': the driver does not say how much stack the kernels take, "
+            "which ask 'done'; run on the host's cores (--device cpu)");
+    if (__builtin_mul_overflow(run->trees.levels + 1, frames.others + frames.body, &bytes) ||
+        bytes > SIZE_MAX / 2)
+        return refuse_stack(run, PRT_CUDA_OUT_OF_MEMORY, UINT64_MAX, error);
+    bytes += STACK_BYTES;
+    int result = run->driver->context_limit(PRT_CUDA_STACK_BYTES, (size_t)bytes);
+    if (result == PRT_CUDA_SUCCESS)
+        result = run->driver->context_limit_get(&given, PRT_CUDA_STACK_BYTES);
+    if (result == PRT_CUDA_SUCCESS && given < bytes) result = PRT_CUDA_OUT_OF_MEMORY;
+    return result == PRT_CUDA_SUCCESS ? PRT_OK : refuse_stack(run, result, bytes, error);
 }
 
 enum prt_status prt_cuda_code_load(struct prt_cuda_run *run, struct prt_error *error)
@@ -142,12 +145,12 @@ enum prt_status prt_cuda_code_load(struct prt_cuda_run *run, struct prt_error *e
     enum prt_status status = join_texts(run, scheduler, error);
     if (status == PRT_OK) status = find_kernel(run, error);
     if (status == PRT_OK) status = give_tiles(run, error);
-    return status == PRT_OK ? limit_stack(run, scheduler, error) : status;
+    return status == PRT_OK ? limit_stack(run, error) : status;
 }
 
 void prt_cuda_code_unload(struct prt_cuda_run *run)
 {
     if (run->module != NULL) (void)run->driver->module_unload(run->module);
     if (run->link != NULL) (void)run->driver->link_destroy(run->link);
-    run->module = run->link = NULL;
+    run->module = run->link = run->cubin = NULL;
 }

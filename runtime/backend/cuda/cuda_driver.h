@@ -90,6 +90,7 @@ typedef uint64_t prt_cuda_address;
     CALL(context_release, "cuDevicePrimaryCtxRelease_v2", (int device), (device))                  \
     CALL(context_set, "cuCtxSetCurrent", (void *context), (context))                               \
     CALL(context_limit, "cuCtxSetLimit", (int limit, size_t value), (limit, value))                \
+    CALL(context_limit_get, "cuCtxGetLimit", (size_t *value, int limit), (value, limit))           \
     CALL(link_create, "cuLinkCreate_v2",                                                           \
          (unsigned count, int *options, void **values, void **link),                               \
          (count, options, values, link))                                                           \

@@ -3,6 +3,7 @@
 
 #include "base/arithmetic.h"
 #include "base/monotonic.h"
+#include "core/machine.h"
 #include "runtime/backend/cuda/cuda_code.h"
 #include "runtime/backend/cuda/cuda_rings.h"
 #include "runtime/load/image_ptx.h"
@@ -36,11 +37,11 @@ enum prt_status prt_cuda_refuse(const struct prt_cuda_driver *driver, int result
 struct layout {
     uint64_t resident, stages, stations, rings;
     uint64_t interfaces, ports, launches, entries, children, roots,
-        outputs;                        /* of struct core_trees */
-    uint64_t multiprocessors, executed; /* then: */
+        outputs;                                /* of struct core_trees */
+    uint64_t multiprocessors, executed, counts; /* `counts` of struct core_trees; then: */
     uint64_t in, places, left, out, results, finishes, pending, sums, core;
     uint64_t appended, scratch, workspaces;
-    uint64_t filled; /* bytes that the host fills: up to `executed` and these */
+    uint64_t filled; /* bytes that the host fills: up to `counts` and these */
     uint64_t bytes;
 };
 
@@ -123,7 +124,9 @@ static bool lay_out_memory(const struct prt_cuda_run *run, struct layout *l)
                 add_room(&l->rings, &end, core->buffer_count, sizeof(uint8_t *)) &&
                 add_tree_tables(run, l, &end) &&
                 add_room(&l->multiprocessors, &end, run->multiprocessors, sizeof(uint32_t)) &&
-                add_room(&l->executed, &end, core->stage_count, run->multiprocessors);
+                add_room(&l->executed, &end, core->stage_count, run->multiprocessors) &&
+                add_room(&l->counts, &end, run->multiprocessors,
+                         run->counted_children * sizeof(struct core_child_count));
     l->filled = end;
     fits = fits && add_room(&l->in, &end, core->input_count, sizeof(void *)) &&
            add_room(&l->places, &end, core->input_count, sizeof(struct kernel_window)) &&
@@ -213,7 +216,10 @@ static void fill_tree_tables(const struct prt_cuda_run *run, const struct layout
                                  .roots = on_device(arena, l->roots),
                                  .outputs = on_device(arena, l->outputs),
                                  .workspaces = on_device(arena, l->workspaces),
-                                 .workspace_bytes = made->workspace_bytes};
+                                 .workspace_bytes = made->workspace_bytes,
+                                 .counts =
+                                     run->counted_children > 0 ? on_device(arena, l->counts) : NULL,
+                                 .interface_count = run->counted_children};
     if (made->workspace_bytes == 0) return;
     copy_tree_table(copy + l->interfaces, c->interfaces, c->interface_count, sizeof *c->interfaces);
     copy_tree_table(copy + l->ports, c->interface_ports, c->interface_port_count,
@@ -289,6 +295,7 @@ static enum prt_status create_arena(struct prt_cuda_run *run, struct prt_error *
     run->used = run->arena + layout.multiprocessors;
     run->used_bytes = (size_t)(layout.filled - layout.multiprocessors);
     run->executed_at = (size_t)(layout.executed - layout.multiprocessors);
+    run->counts_at = (size_t)(layout.counts - layout.multiprocessors);
     uint8_t *copy = aligned_alloc(ALIGNMENT, (size_t)layout.filled);
     if (copy == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     memset(copy, 0, (size_t)layout.filled);
@@ -368,6 +375,7 @@ enum prt_status prt_cuda_run_begin(struct prt_cuda_run *run, const struct prt_re
     if (status != PRT_OK) return prt_error_set(error, status, "out of memory");
     status = prt_cuda_trees_create(work->container, work->core, run->driver->emulates, &run->trees);
     if (status != PRT_OK) return prt_error_set(error, status, "out of memory");
+    run->counted_children = run->log.observe != NULL ? work->container->interface_count : 0;
     status = prt_cuda_code_load(run, error);
     if (status == PRT_OK) status = prt_cuda_rings_create(run, error);
     if (status == PRT_OK) status = create_device_blocks(run, error);
@@ -501,6 +509,24 @@ bool prt_cuda_run_used(const struct prt_cuda_run *run, uint32_t stage, uint32_t 
     return false;
 }
 
+void prt_cuda_run_count_child(const struct prt_cuda_run *run, uint32_t interface,
+                              struct core_child_count *sum)
+{
+    if (run->uses == NULL || interface >= run->counted_children) return;
+    const void *counts = run->uses + run->counts_at;
+    for (uint32_t block = 0; block < run->multiprocessors; block++) {
+        const struct core_child_count *own = (const struct core_child_count *)counts +
+                                             (size_t)block * run->counted_children + interface;
+        sum->launches += own->launches;
+        sum->groups += own->groups;
+        sum->execute_time = core_cycles_add(sum->execute_time, own->execute_time);
+        sum->wait_time = core_cycles_add(sum->wait_time, own->wait_time);
+        sum->longest_time = max64(sum->longest_time, own->longest_time);
+        sum->entries_most = max64(sum->entries_most, own->entries_most);
+        if (own->level_most > sum->level_most) sum->level_most = own->level_most;
+    }
+}
+
 enum prt_status prt_cuda_run_resume(struct prt_cuda_run *run, struct core *core,
                                     enum core_outcome *outcome, struct prt_error *error)
 {
@@ -521,5 +547,5 @@ enum prt_status prt_cuda_run_resume(struct prt_cuda_run *run, struct core *core,
     prt_cuda_log_take(&run->log, core);
     take_letter(run, core);
     *outcome = (enum core_outcome)run->mail->outcome;
-    return *outcome == CORE_OVER ? end_kernel(run, error) : PRT_OK;
+    return core_has_ended(core) ? end_kernel(run, error) : PRT_OK;
 }

@@ -48,6 +48,8 @@ struct prt_cuda_run {
     struct prt_cuda_trees trees;
 
     void *link, *module, *function, *stream;
+    void *cubin; /* the compiled code: the link's */
+    size_t cubin_bytes;
     prt_cuda_address arena, blocks;
     struct prt_cuda_ring *rings; /* by buffer */
     uint32_t ring_count;
@@ -57,10 +59,13 @@ struct prt_cuda_run {
     struct prt_emulated_kernels *emulated;
     struct prt_cuda_log log; /* `observe` is given; NULL: the run is not measured */
 
-    /* Which multiprocessor each block is on, and, from `executed_at` on, the blocks that have executed each stage. */
+    /* Which multiprocessor each block is on; from `executed_at` on, the blocks that have executed each stage; from `counts_at`
+     * on, the launches of child kernels. */
     prt_cuda_address used;
-    size_t used_bytes, executed_at;
-    uint8_t *uses; /* the host's copy; NULL: the run has not ended */
+    size_t used_bytes, executed_at, counts_at;
+    uint32_t
+        counted_children; /* interfaces with counts, from `counts_at` on; 0: the run is not measured */
+    uint8_t *uses;        /* the host's copy; NULL: the run has not ended */
 
     uint64_t go;
     bool launched; /* the kernel may still be there */
@@ -78,6 +83,10 @@ void prt_cuda_run_end(struct prt_cuda_run *run);
 
 /* Has the multiprocessor of that number executed firings of the stage?  False until the run has ended. */
 bool prt_cuda_run_used(const struct prt_cuda_run *run, uint32_t stage, uint32_t multiprocessor);
+
+/* Adds the launches of the child kernel of that interface.  None until the run has ended, or if it is not measured. */
+void prt_cuda_run_count_child(const struct prt_cuda_run *run, uint32_t interface,
+                              struct core_child_count *sum);
 
 /* The error of a call, with its cause and what was done. */
 enum prt_status prt_cuda_refuse(const struct prt_cuda_driver *driver, int result, const char *deed,

@@ -61,6 +61,7 @@ static bool fill_tree_root(const struct prt_container *c, uint32_t interface,
                 add_tree_rows(&root->produced_at, &end, levels * outs, sizeof(uint64_t)) &&
                 add_tree_rows(&root->begin_at, &end, levels * outs, sizeof(uint64_t)) &&
                 add_tree_rows(&root->heard_at, &end, f->queue_entries, sizeof(uint8_t)) &&
+                add_tree_rows(&root->issued_at, &end, f->queue_entries, sizeof(uint64_t)) &&
                 add_tree_rows(&root->cache_at, &end, f->queue_entries, root->stride_bytes) &&
                 add_tree_rows(&root->aside_at, &end, waits ? levels : 1, aside);
     *bytes = end;

@@ -3,6 +3,8 @@
 
 #include "runtime/device/host_thread.h"
 
+#include <elf.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -88,7 +90,45 @@ static int emulated_limit(int limit, size_t value)
     return PRT_CUDA_SUCCESS;
 }
 
+static int emulated_limit_get(size_t *value, int limit)
+{
+    (void)limit;
+    *value = SIZE_MAX;
+    return PRT_CUDA_SUCCESS;
+}
+
 /* ---- code ---- */
+
+/* A compiled program of one function (cuda_frames.h), as the driver would make it. */
+static const struct compiled {
+    Elf64_Ehdr header;
+    Elf64_Shdr sections[4];
+    Elf64_Sym symbols[2];
+    uint32_t info[3];
+    char texts[32];
+} compiled = {
+    .header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+               .e_shoff = sizeof(Elf64_Ehdr),
+               .e_shentsize = sizeof(Elf64_Shdr),
+               .e_shnum = 4,
+               .e_shstrndx = 1},
+    .sections = {{.sh_type = SHT_NULL},
+                 {.sh_type = SHT_STRTAB,
+                  .sh_offset = offsetof(struct compiled, texts),
+                  .sh_size = sizeof compiled.texts},
+                 {.sh_type = SHT_SYMTAB,
+                  .sh_link = 1,
+                  .sh_offset = offsetof(struct compiled, symbols),
+                  .sh_size = sizeof compiled.symbols},
+                 {.sh_name = 1,
+                  .sh_type = SHT_LOPROC,
+                  .sh_link = 2,
+                  .sh_offset = offsetof(struct compiled, info),
+                  .sh_size = sizeof compiled.info}},
+    .symbols = {{.st_name = 0}, {.st_name = 10}},
+    .info = {0x00081104, 1,
+             64}, /* a value of 8 bytes, the size of a frame: of symbol 1, 64 bytes */
+    .texts = "\0.nv.info\0pipe_call"};
 
 // NOLINTNEXTLINE(readability-non-const-parameter): the type is the driver's
 static int emulated_link_create(unsigned count, int *options, void **values, void **link)
@@ -109,8 +149,9 @@ static int emulated_link_add(void *link, int type, void *data, size_t bytes, con
 
 static int emulated_link_complete(void *link, void **cubin, size_t *bytes)
 {
-    *cubin = link;
-    *bytes = 1;
+    (void)link;
+    *cubin = (void *)(uintptr_t)&compiled;
+    *bytes = sizeof compiled;
     return PRT_CUDA_SUCCESS;
 }
 
@@ -363,6 +404,7 @@ void prt_emulated_driver_open(struct prt_cuda_driver *driver)
                                        .context_release = emulated_release,
                                        .context_set = emulated_handle_done,
                                        .context_limit = emulated_limit,
+                                       .context_limit_get = emulated_limit_get,
                                        .link_create = emulated_link_create,
                                        .link_add = emulated_link_add,
                                        .link_complete = emulated_link_complete,
