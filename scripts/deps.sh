@@ -70,7 +70,7 @@ missing_packages() {
 
 # Welcome, not needed: the line editor of `piperun --debug`; clang, which compiles the scheduler for GPUs; for tests the second LLVM that `make check` also compiles
 # the language tests with, the programs that it tries pipec with, Python, which draws programs, the OpenCL that it
-# compares sub-devices with, the library of live sound, and the shells that complete command lines;
+# compares sub-devices with, the libraries of live sound and of `pipec edit`, and the shells that complete command lines;
 # for long tests the tools that make and examine Debian packages.
 welcome_packages() {
     local package major wanted=(libedit-dev)
@@ -90,6 +90,7 @@ welcome_packages() {
         command -v fish >/dev/null || wanted+=(fish)
         wanted+=(ocl-icd-libopencl1 pocl-opencl-icd)
         installed libasound2t64 || wanted+=(libasound2)
+        wanted+=(libmicrohttpd12 libmicrohttpd12t64) # a release has one of these
     fi
     [ "$goal" != long ] || wanted+=(debhelper lintian autopkgtest)
     for package in "${wanted[@]}"; do

@@ -59,6 +59,7 @@ plants() {
     plant plan runtime/verify/verify_indices.c 's/return is_dedicated\(a\) && is_dedicated\(b\) &&/return false \&\&/'
     plant streams tools/piperun/io/sound_header.c 's/layout->open_ended = !reader->regular;/layout->open_ended = false;/'
     plant lsp compiler/commands/lsp_server.c 's/at = newline != NULL \? newline \+ 1 : end;/at = newline + 1;/'
+    plant edit compiler/editor/edit_operations.c 's/ && !lines\.has_comment//'
     plant assembler lang/sched_asm.c 's/a->line \+= newline != NULL;/a->line++;/'
     plant interleaving model/block.c 's/if \(core_stage\(core, readers\[i\]\.stage\)->queue != queue\) return false;/(void)queue;/'
     plant subdevices model/subdevice.c 's/ \|\| slot->attachment_count != 0\)/)/'

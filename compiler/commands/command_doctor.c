@@ -9,6 +9,7 @@
 #include "compiler/codegen/common/link.h"
 #include "compiler/codegen/common/llvm_load.h"
 #include "compiler/commands/commands.h"
+#include "compiler/commands/http_library.h"
 #include "compiler/commands/piperun_path.h"
 #include "compiler/commands/program_run.h"
 #include "compiler/driver/command_line.h"
@@ -190,6 +191,8 @@ static void examine_options(struct examination *x)
                     "reads and writes flac, ogg and aiff: install the package libsndfile1");
     examine_library(x, "asound", "libasound.so.2",
                     "live sound in and out of piperun: install the package libasound2");
+    examine_library(x, "microhttpd", HTTP_LIBRARY,
+                    "serves the page of 'pipec edit': install the package libmicrohttpd12");
     examine_program(
         x, "dot", "-V",
         "draws the text of 'pipec graph' in other forms than svg: install the package graphviz");

@@ -57,6 +57,7 @@ static void print_overview(FILE *to)
           "  bench FILE.pipe       time each stage on this machine's devices, and compare\n"
           "  graph FILE.pipe       the shape: nodes and buffers, for a picture\n"
           "  inspect FILE.pipe     the proofs and the plan: rates, depths and why, memory, speed\n"
+          "  edit FILE.pipe        a graphical editor in the browser, which writes the source\n"
           "  report FILE.pipe      a page about the program and a run of it\n"
           "  --emit=KIND FILE.pipe what a step of the compiler made: ast, llvm, asm, sched, ...\n"
           "  fmt, lint PATH...     the one layout of sources; code that is probably a mistake\n"

@@ -8,13 +8,11 @@
 #include "base/nearest.h"
 
 static const struct command commands[] = {
-    {"bench", command_bench},   {"complete", command_complete},
-    {"doctor", command_doctor}, {"explain", command_explain},
-    {"fmt", command_fmt},       {"graph", command_graph},
-    {"help", command_help},     {"lint", command_lint},
-    {"lsp", command_lsp},       {"new", command_new},
-    {"report", command_report}, {"run", command_run},
-    {"test", command_test},     {NULL, NULL},
+    {"bench", command_bench}, {"complete", command_complete}, {"doctor", command_doctor},
+    {"edit", command_edit},   {"explain", command_explain},   {"fmt", command_fmt},
+    {"graph", command_graph}, {"help", command_help},         {"lint", command_lint},
+    {"lsp", command_lsp},     {"new", command_new},           {"report", command_report},
+    {"run", command_run},     {"test", command_test},         {NULL, NULL},
 };
 
 const char *command_name(size_t index)

@@ -18,6 +18,7 @@ typedef int command_function(int argc, char **argv);
 command_function command_bench;
 command_function command_complete;
 command_function command_doctor;
+command_function command_edit;
 command_function command_explain;
 command_function command_fmt;
 command_function command_graph;

@@ -4,16 +4,12 @@
 #include <errno.h>
 #include <jansson.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "compiler/commands/answer_child.h"
 #include "compiler/commands/lsp_work.h"
 #include "compiler/driver/driver_files.h"
-#include "base/memory_text.h"
 #include "base/utf8.h"
 
 /* Numbers of the protocol and of JSON-RPC. */
@@ -269,61 +265,6 @@ static bool wants_declaration(json_t *params)
     return json_is_true(json_object_get(json_object_get(params, "context"), "includeDeclaration"));
 }
 
-_Noreturn static void answer_in_child(editor_answer *work, const struct editor_request *request,
-                                      int to)
-{
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    int null = dup(STDERR_FILENO);
-    if (null >= 0) dup2(null, STDOUT_FILENO); /* nothing but messages goes to the editor */
-    FILE *file = fdopen(to, "w");
-    if (file == NULL) _exit(EXIT_FILES);
-    work(request, file);
-    _exit(fclose(file) == 0 ? EXIT_DONE : EXIT_FILES);
-}
-
-static json_t *read_answer(int from)
-{
-    FILE *file = fdopen(from, "r");
-    if (file == NULL) {
-        close(from);
-        return NULL;
-    }
-    json_t *answer = json_loadf(file, JSON_DECODE_ANY, NULL);
-    fclose(file);
-    return answer;
-}
-
-/* The answer of a child process, or NULL if it has failed. */
-static json_t *answer_of_child(editor_answer *work, const struct editor_request *request)
-{
-    int ends[2], status = -1;
-    if (pipe(ends) != 0) return NULL;
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        close(ends[0]);
-        answer_in_child(work, request, ends[1]);
-    }
-    close(ends[1]);
-    json_t *answer = read_answer(ends[0]);
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_DONE) return answer;
-    json_decref(answer);
-    return NULL;
-}
-
-static json_t *answer_here(editor_answer *work, const struct editor_request *request)
-{
-    struct memory_text text;
-    if (!memory_text_begin(&text)) return NULL;
-    work(request, text.file);
-    char *bytes = memory_text_end(&text, NULL);
-    json_t *answer = bytes != NULL ? json_loads(bytes, JSON_DECODE_ANY, NULL) : NULL;
-    free(bytes);
-    return answer;
-}
-
 /* `document` NULL: about the whole project. */
 static json_t *answer_of(const struct server *server, editor_answer *work,
                          const struct document *document, json_t *params)
@@ -346,8 +287,11 @@ static json_t *answer_of(const struct server *server, editor_answer *work,
         documents[i] = (struct editor_document){d->uri, d->path, d->text, d->size_bytes};
         if (d == document) request.document = &documents[i];
     }
-    json_t *answer =
-        server->in_process ? answer_here(work, &request) : answer_of_child(work, &request);
+    size_t size;
+    char *bytes = server->in_process ? answer_here(work, &request, &size)
+                                     : answer_of_child(work, &request, 0, &size);
+    json_t *answer = bytes != NULL ? json_loadb(bytes, size, JSON_DECODE_ANY, NULL) : NULL;
+    free(bytes);
     arena_destroy(arena);
     return answer;
 }

@@ -34,8 +34,13 @@ static void put_no_diagnostics(struct json *json, const char *uri)
 void lsp_diagnostics(const struct editor_request *request, FILE *to)
 {
     struct arena *arena = request->arena;
-    const char *words[] = {"lint", request->document->path, NULL};
-    struct command_line line = command_lint_line(arena, 2, (char **)words);
+    size_t count = 0;
+    const char **words = ARENA_ARRAY(arena, const char *, request->word_count + 3);
+    words[count++] = "lint";
+    for (size_t i = 0; i < request->word_count; i++)
+        words[count++] = request->words[i];
+    words[count++] = request->document->path;
+    struct command_line line = command_lint_line(arena, (int)count, (char **)words);
     struct lint_paths paths = {0};
     struct lint_run run = {.line = &line,
                            .paths = &paths,

@@ -4,7 +4,7 @@
  *
  * Each command that compiles runs this one list and leaves it at a row of its own:
  *
- *     pipec graph                     DEPTHS, without LINT_SOURCE
+ *     pipec graph, pipec edit         DEPTHS, without LINT_SOURCE
  *     pipec lint                      LINT_GRAPH, for each pipeline of a file
  *     pipec inspect --trace-deadlock  SUPPRESSIONS
  *     pipec inspect --json            DEBUG_DEPTHS; with --device SCHEDULE

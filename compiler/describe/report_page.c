@@ -11,7 +11,7 @@
 #include "base/json_write.h"
 #include "compiler/describe/graph_svg.h"
 #include "compiler/describe/inspection_performance.h"
-#include "lang/embedded.h"
+#include "compiler/describe/page_file.h"
 
 struct page {
     struct arena *arena;
@@ -372,12 +372,6 @@ static void put_script_data(FILE *to, struct page *page)
     free(bytes);
 }
 
-static void put_page_file(FILE *to, const char *name)
-{
-    for (const struct embedded_file *file = embedded_page_files; file->name != NULL; file++)
-        if (strcmp(file->name, name) == 0) fwrite(file->bytes, 1, file->size, to);
-}
-
 static void put_page_head(FILE *to, struct page *page)
 {
     const struct run_report *run = page->subject->report;
@@ -389,7 +383,7 @@ static void put_page_head(FILE *to, struct page *page)
           to);
     svg_put_escaped(to, run->pipeline);
     fputs(": report</title>\n<style>\n", to);
-    put_page_file(to, "report.css");
+    page_file_put(to, "report.css");
     fputs("</style></head>\n<body>\n<header><h1>", to);
     svg_put_escaped(to, run->pipeline);
     fputs(" on ", to);
@@ -464,7 +458,7 @@ void report_page(FILE *to, const struct report_subject *subject)
     put_page_body(to, &page);
     put_script_data(to, &page);
     fputs("<script>\n", to);
-    put_page_file(to, "report.js");
+    page_file_put(to, "report.js");
     fputs("</script></body></html>\n", to);
     json_decref(page.text_numbers);
     json_decref(page.run_buffers);

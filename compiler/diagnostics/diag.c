@@ -369,6 +369,11 @@ struct span diag_span(const struct diag *diag)
     return diag->primary.span;
 }
 
+const char *diag_message(const struct diag *diag)
+{
+    return diag->message;
+}
+
 const char *rule_id(enum rule rule)
 {
     return rules[rule].id;

@@ -34,6 +34,7 @@ void diag_unpack(struct diags *to, struct parcel_reader *reader, const struct so
 enum rule diag_rule(const struct diag *diag);
 enum diag_level diag_level(const struct diag *diag);
 struct span diag_span(const struct diag *diag);
+const char *diag_message(const struct diag *diag);
 const struct diag *diag_at(const struct diags *diags,
                            size_t index); /* in the order of the reports */
 /* Forgets the diagnostics for which `drops` is true, also in the counts. */

@@ -30,7 +30,10 @@ struct editor_request {
         *document;              /* the one that is asked about; NULL: the whole project */
     const char *const *folders; /* of the workspace */
     size_t folder_count;
-    const char *text;         /* the new name, or what is searched; or NULL */
+    const char *const *words; /* options of the analyses, as on the command line of `pipec lint` */
+    size_t word_count;
+    const char *pipeline;     /* that a picture shows, or NULL: as without -p */
+    const char *text;         /* the new name, what is searched, or an operation; or NULL */
     bool with_declaration;    /* references: the declaration is one, too */
     unsigned line, character; /* its position */
 };

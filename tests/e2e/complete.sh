@@ -17,7 +17,7 @@ offers() { [ "$(candidates "${@:2}")" = "$1 " ] || { candidates "${@:2}"; echo; 
 nothing() { [ -z "$(candidates "$@")" ]; }
 
 check "commands" offers "bench" pipec be
-check "all of them, and nothing that is none" offers "$(printf '%s\n' bench complete doctor explain fmt graph help inspect lint lsp new report run test | tr '\n' ' ' | sed 's/ $//')" pipec ''
+check "all of them, and nothing that is none" offers "$(printf '%s\n' bench complete doctor edit explain fmt graph help inspect lint lsp new report run test | tr '\n' ' ' | sed 's/ $//')" pipec ''
 check "options of a command" offers "--format=" pipec graph --fo
 check "with what they share with a compilation" offers "--baseline --buffers=" pipec inspect --b
 check "values" offers "--format=cmds --format=dot --format=html --format=json --format=sdf3 --format=svg" pipec graph --format=

@@ -8,7 +8,7 @@ mkdir tmp
 export TMPDIR=$TMP/tmp
 check "here all that is needed works" says 0 "All that is needed works" "$PIPEC" doctor
 for name in piperun llvm linker sim16 cpu; do check "$name is looked at" grep -qE "^ok +$name " text; done
-check "optional things are named" test "$(grep -cE '^(ok|missing) +(cuda|sndfile|asound|dot|cc|pkg-config|libpipert) ' text)" = 7
+check "optional things are named" test "$(grep -cE '^(ok|missing) +(cuda|sndfile|asound|microhttpd|dot|cc|pkg-config|libpipert) ' text)" = 8
 check "devices to compile for are listed" grep -q "^pipec compiles for cpu, .* sim16, sim4, and for descriptions of your own" text
 check "as JSON, too" says 0 '"works": true' "$PIPEC" doctor --json
 check "which is JSON" parses text

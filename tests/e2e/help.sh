@@ -13,7 +13,7 @@ export PATH=$TMP/bin:$PATH
 # ---- help ----
 check "help lists the commands and the topics" says 0 "run FILE.pipe" pipec help
 pipec help >overview
-commands=(bench complete doctor explain fmt graph help inspect lint lsp new run test)
+commands=(bench complete doctor edit explain fmt graph help inspect lint lsp new run test)
 for topic in "$ROOT"/compiler/topics/*.txt; do
     name=$(basename "$topic" .txt)
     topics+=("$name")
@@ -37,7 +37,8 @@ for word in help run explain; do check "$word has a version" says 0 '"version": 
 examples() { awk '/^  \$ / || more { more = /\|$/; sub(/^  \$ /, ""); print }' "$1"; }
 tried=0
 try_examples() {
-    examples "$2" >"$TMP/script"
+    # The editor serves until a signal.
+    examples "$2" | sed 's/^pipec edit .*/timeout -s INT 2 & || test $? -eq 124/' >"$TMP/script"
     mkdir "try-$1"
     grep -q 'new smooth.pipe' script || pipec new -q "try-$1/smooth.pipe"
     if (cd "try-$1" && bash -euo pipefail "$TMP/script" >"$TMP/said" 2>&1 </dev/null); then
