@@ -196,42 +196,48 @@ static void print_results(struct arena *arena, const struct request *request,
 }
 
 static int bench_graph(struct arena *arena, const struct command_line *line,
-                       const struct request *request, const struct graph *graph)
+                       const struct request *request, const struct graph *graph,
+                       struct devices *devices)
 {
     struct words words = arguments_of(arena, line, request, graph);
-    struct devices devices = devices_of(arena, request->devices);
-    for (size_t i = 0; i < devices.items.count; i++) {
-        int status = bench_run(arena, &devices.items.items[i], words.items.items, words.items.count,
-                               request->rounds);
+    for (size_t i = 0; i < devices->items.count; i++) {
+        int status = bench_run(arena, &devices->items.items[i], words.items.items,
+                               words.items.count, request->rounds);
         if (status != EXIT_DONE) return status;
     }
-    print_results(arena, request, graph, &devices);
+    print_results(arena, request, graph, devices);
     return standard_output_status();
 }
 
-static int run_bench_command(struct command_line *line, const struct request *request)
+/* The graph of the program, for the runs to bind its ports. */
+static int read_graph(struct compile *cx, const char *path, const struct graph **graph)
 {
-    struct compile cx = compile_begin(arena_create(), line->options);
     uint32_t source;
-    const char *path = NULL;
+    int status = input_read(cx, path, &source);
+    if (status != EXIT_DONE) return status;
+    struct passes passes = passes_of_source(cx, source);
+    if (!passes_run(&passes, PASS_DEPTHS) || passes.written == NULL) return EXIT_REFUSED;
+    *graph = passes.written;
+    return EXIT_DONE;
+}
+
+static int run_bench_command(struct arena *arena, struct command_line *line,
+                             const struct request *request)
+{
+    struct compile cx = compile_begin(arena, line->options);
+    struct devices devices = devices_of(arena, request->devices);
+    const struct graph *graph = NULL;
     cx.options.pipeline = request->pipeline;
-    diagnostics_set_levels(&line->diagnostics, cx.diags);
-    if (!diagnostics_open(&line->diagnostics, &path)) return file_failure("write", path);
-    int failure = EXIT_DONE, status = input_read(&cx, line->inputs[0], &source);
-    struct passes passes = {0};
-    if (status == EXIT_DONE) {
-        passes = passes_of_source(&cx, source);
-        if (!passes_run(&passes, PASS_DEPTHS) || passes.written == NULL) status = EXIT_REFUSED;
+    for (size_t i = 0; i < devices.items.count; i++) {
+        const char *path = device_path(devices.items.items[i].name);
+        if (path != NULL) vec_push(arena, &cx.options.also_read, path);
     }
-    if (status == EXIT_DONE && diagnostics_fail(&line->diagnostics, cx.diags))
-        status = EXIT_REFUSED;
-    if (!diagnostics_write(&line->diagnostics, cx.diags, line->colour, status == EXIT_FILES, &path))
-        failure = file_failure("write", path);
-    if (failure != EXIT_DONE) status = failure;
-    if (status == EXIT_DONE && passes.written != NULL)
-        status = bench_graph(cx.arena, line, request, passes.written);
-    arena_destroy(cx.arena);
-    return status;
+    cleanup_install();
+    int status = diagnostics_begin(&line->diagnostics, cx.diags);
+    if (status != EXIT_DONE) return status;
+    status = read_graph(&cx, line->inputs[0], &graph);
+    status = diagnostics_end(&line->diagnostics, &cx, line->colour, status);
+    return status == EXIT_DONE ? bench_graph(arena, line, request, graph, &devices) : status;
 }
 
 int command_bench(int argc, char **argv)
@@ -257,7 +263,7 @@ int command_bench(int argc, char **argv)
     else if (line.action != COMMAND_USAGE && strcmp(line.inputs[0], "-") == 0)
         fputs("pipec: error: each run reads the source: name a file\n", stderr);
     else if (line.action != COMMAND_USAGE)
-        status = run_bench_command(&line, &request);
+        status = run_bench_command(arena, &line, &request);
     arena_destroy(arena);
     return status;
 }

@@ -134,17 +134,13 @@ static int format_paths(struct run *run)
     for (size_t i = 0; i < run->line.input_count; i++)
         source_paths_add(&paths, run->arena, run->line.inputs[i]);
     worsen_status(run, unread_folders(&paths));
-    /* Refuses the run if diagnostics would overwrite a source. */
+    /* No diagnostics may replace a source. */
     const struct diagnostic_options *options = &run->line.diagnostics;
+    for (size_t k = 0; k < paths.items.count; k++)
+        vec_push(run->arena, &run->line.options.also_read, paths.items.items[k]);
     for (size_t i = 0; i < options->sinks.count; i++)
-        for (size_t k = 0; k < paths.items.count; k++) {
-            if (!file_is_same(options->sinks.items[i].path, paths.items.items[k])) continue;
-            fprintf(stderr, "pipec: error: the diagnostics file '%s' is a source\n",
-                    options->sinks.items[i].path);
-            for (size_t n = 0; n < options->sinks.count; n++)
-                output_abandon(&run->line.diagnostics.sinks.items[n].output);
+        if (refuse_over_read(&run->line.options, "diagnostics file", options->sinks.items[i].path))
             return EXIT_FILES;
-        }
     for (size_t i = 0; i < paths.items.count; i++)
         format_path(run, paths.items.items[i]);
     worsen_status(run, standard_output_status());

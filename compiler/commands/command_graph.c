@@ -138,27 +138,11 @@ static int graph_of_file(struct compile *cx, const struct request *request, cons
     if (status != EXIT_DONE) return status;
     struct passes passes = passes_of_source(cx, source);
     passes_run(&passes, PASS_PARSE);
-    if (refuse_over_source(cx, "output", request->output)) return EXIT_FILES;
+    if (refuse_over_input(cx, "output", request->output)) return EXIT_FILES;
     passes_run(&passes, PASS_DEPTHS);
     if (passes.written == NULL) return EXIT_REFUSED;
     status = write_graph(cx, request, passes.written, passes.program);
     return status == EXIT_DONE && diag_failed(cx->diags) ? EXIT_REFUSED : status;
-}
-
-static int run_graph_command(struct compile *cx, struct command_line *line,
-                             const struct request *request)
-{
-    const char *path = NULL;
-    diagnostics_set_levels(&line->diagnostics, cx->diags);
-    if (!diagnostics_open(&line->diagnostics, &path)) return file_failure("write", path);
-    int status = graph_of_file(cx, request, line->inputs[0]);
-    if (diagnostics_refuse_sources(&line->diagnostics, cx)) status = EXIT_FILES;
-    if (status == EXIT_DONE && diagnostics_fail(&line->diagnostics, cx->diags))
-        status = EXIT_REFUSED;
-    if (diagnostics_write(&line->diagnostics, cx->diags, line->colour, status == EXIT_FILES, &path))
-        return status;
-    int failure = file_failure("write", path);
-    return failure != EXIT_DONE ? failure : status;
 }
 
 int command_graph(int argc, char **argv)
@@ -175,6 +159,7 @@ int command_graph(int argc, char **argv)
                                   .longer = options,
                                   .take = take_graph_option,
                                   .data = &request,
+                                  .output = &request.output,
                                   .shares = SHARES_ANALYSIS | SHARES_DEFINITIONS};
     struct command_line line = command_line_parse_command(argc, argv, arena, &own);
     int status = EXIT_FILES;
@@ -193,8 +178,12 @@ int command_graph(int argc, char **argv)
     } else if (line.action != COMMAND_USAGE) {
         struct compile cx = compile_begin(arena, line.options);
         cx.options.pipeline = request.pipeline;
+        if (request.stats != NULL) vec_push(arena, &cx.options.also_read, request.stats);
         cleanup_install();
-        status = run_graph_command(&cx, &line, &request);
+        status = diagnostics_begin(&line.diagnostics, cx.diags);
+        if (status == EXIT_DONE)
+            status = diagnostics_end(&line.diagnostics, &cx, line.colour,
+                                     graph_of_file(&cx, &request, line.inputs[0]));
     }
     arena_destroy(arena);
     return status;

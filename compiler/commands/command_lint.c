@@ -63,18 +63,25 @@ static bool path_is_linted(const struct lint_paths *paths, const char *path)
     return false;
 }
 
-/* Refuses a sink that would overwrite a source. */
-static bool refuse_lint_sinks(const struct command_line *line, const struct lint_paths *paths)
+static bool refuse_lint_output(const struct command_line *line, const struct lint_paths *paths,
+                               const char *what, const char *path)
+{
+    if (!path_is_linted(paths, path)) return refuse_over_read(&line->options, what, path);
+    fprintf(stderr, "pipec: error: the %s '%s' is a source\n", what, path);
+    return true;
+}
+
+/* Refuses outputs that would replace a source, or another file that the command reads. */
+static bool refuse_lint_outputs(const struct command_line *line, const struct lint_paths *paths)
 {
     const struct diagnostic_options *options = &line->diagnostics;
-    const char *refused = NULL;
-    for (size_t i = 0; i < options->sinks.count && refused == NULL; i++)
-        if (path_is_linted(paths, options->sinks.items[i].path))
-            refused = options->sinks.items[i].path;
-    if (options->new_baseline != NULL && path_is_linted(paths, options->new_baseline))
-        refused = options->new_baseline;
-    if (refused != NULL) fprintf(stderr, "pipec: error: '%s' is a source\n", refused);
-    return refused != NULL;
+    bool refused = false;
+    for (size_t i = 0; i < options->sinks.count; i++)
+        refused |=
+            refuse_lint_output(line, paths, "diagnostics file", options->sinks.items[i].path);
+    if (options->new_baseline != NULL)
+        refused |= refuse_lint_output(line, paths, "baseline", options->new_baseline);
+    return refused;
 }
 
 /* Refuses a -D that no pipeline uses, unless a file has a syntax error: it may have used it. */
@@ -145,7 +152,7 @@ static int run_lint(struct command_line *line, struct arena *arena)
     const char *path = NULL;
     struct lint_paths paths = {0};
     lint_paths_find(&paths, arena, line->inputs, line->input_count);
-    if (refuse_lint_sinks(line, &paths)) return EXIT_FILES;
+    if (refuse_lint_outputs(line, &paths)) return EXIT_FILES;
     if (!diagnostics_open(&line->diagnostics, &path)) return file_failure("write", path);
     struct lint_run run = {.line = line, .paths = &paths};
     if (!lint_find(&run, arena)) return EXIT_FILES;

@@ -122,24 +122,8 @@ static int report_of_file(struct compile *cx, const struct command_line *line,
     cx->options.pipeline = request->pipeline != NULL ? request->pipeline : report->pipeline;
     struct passes passes = passes_of_source(cx, source);
     passes_run(&passes, PASS_PARSE);
-    if (refuse_over_source(cx, "output", request->output)) return EXIT_FILES;
+    if (refuse_over_input(cx, "output", request->output)) return EXIT_FILES;
     return report_of_passes(&passes, request, report);
-}
-
-static int run_report_command(struct compile *cx, struct command_line *line,
-                              const struct request *request)
-{
-    const char *path = NULL;
-    diagnostics_set_levels(&line->diagnostics, cx->diags);
-    if (!diagnostics_open(&line->diagnostics, &path)) return file_failure("write", path);
-    int status = report_of_file(cx, line, request);
-    if (diagnostics_refuse_sources(&line->diagnostics, cx)) status = EXIT_FILES;
-    if (status == EXIT_DONE && diagnostics_fail(&line->diagnostics, cx->diags))
-        status = EXIT_REFUSED;
-    if (diagnostics_write(&line->diagnostics, cx->diags, line->colour, status == EXIT_FILES, &path))
-        return status;
-    int failure = file_failure("write", path);
-    return failure != EXIT_DONE ? failure : status;
 }
 
 int command_report(int argc, char **argv)
@@ -154,6 +138,7 @@ int command_report(int argc, char **argv)
                                   .longer = options,
                                   .take = take_report_option,
                                   .data = &request,
+                                  .output = &request.output,
                                   .shares = SHARES_ANALYSIS | SHARES_CODE | SHARES_DEFINITIONS};
     struct command_line line = command_line_parse_command(argc, argv, arena, &own);
     int status = EXIT_FILES;
@@ -167,8 +152,13 @@ int command_report(int argc, char **argv)
               stderr);
     } else if (line.action != COMMAND_USAGE) {
         struct compile cx = compile_begin(arena, line.options);
+        vec_push(arena, &cx.options.also_read, request.stats);
+        if (request.trace != NULL) vec_push(arena, &cx.options.also_read, request.trace);
         cleanup_install();
-        status = run_report_command(&cx, &line, &request);
+        status = diagnostics_begin(&line.diagnostics, cx.diags);
+        if (status == EXIT_DONE)
+            status = diagnostics_end(&line.diagnostics, &cx, line.colour,
+                                     report_of_file(&cx, &line, &request));
     }
     arena_destroy(arena);
     return status;

@@ -413,23 +413,6 @@ static int run_tests(struct test_run *run)
     return status;
 }
 
-/* Shows the diagnostics whether the tests pass or fail. */
-static int run_and_show(struct test_run *run)
-{
-    struct diagnostic_options *diagnostics = &run->line->diagnostics;
-    const char *path = NULL;
-    diagnostics_set_levels(diagnostics, run->cx->diags);
-    if (!diagnostics_open(diagnostics, &path)) return file_failure("write", path);
-    int status = run_tests(run);
-    if (diagnostics_refuse_sources(diagnostics, run->cx)) status = EXIT_FILES;
-    if (status == EXIT_DONE && diagnostics_fail(diagnostics, run->cx->diags)) status = EXIT_REFUSED;
-    if (diagnostics_write(diagnostics, run->cx->diags, run->line->colour, status == EXIT_FILES,
-                          &path))
-        return status;
-    int failure = file_failure("write", path);
-    return failure != EXIT_DONE ? failure : status;
-}
-
 int command_test(int argc, char **argv)
 {
     struct arena *arena = arena_create();
@@ -443,7 +426,9 @@ int command_test(int argc, char **argv)
         struct test_run run = {.line = &line, .options = &options, .cx = &cx};
         cleanup_install();
         atexit(stop_at_exit);
-        status = run_and_show(&run);
+        status = diagnostics_begin(&line.diagnostics, cx.diags);
+        if (status == EXIT_DONE)
+            status = diagnostics_end(&line.diagnostics, &cx, line.colour, run_tests(&run));
     }
     arena_destroy(arena);
     return status;

@@ -65,12 +65,10 @@ void lsp_diagnostics(const struct editor_request *request, FILE *to)
 static const char *library_text(struct arena *arena, const char *word)
 {
     struct memory_text text;
-    if (*word == '\0' || strcmp(word, "std") == 0 || !explain_is_library(word) ||
-        !memory_text_begin(&text))
-        return NULL;
+    if (*word == '\0' || strcmp(word, "std") == 0 || !explain_is_library(word)) return NULL;
+    arena_text_begin(&text);
     explain_library(text.file, &word, 1, false);
-    char *bytes = memory_text_end(&text, NULL);
-    return bytes != NULL ? arena_printf(arena, "```pipe\n%s```", bytes) : NULL;
+    return arena_printf(arena, "```pipe\n%s```", arena_text_end(arena, &text, NULL));
 }
 
 /* The word around the position, or "". */

@@ -85,7 +85,7 @@ static int write_depfile(const struct compile *cx, const struct command_line *li
     struct output output;
     if (!depfile->wanted) return EXIT_DONE;
     if (diagnostics_fail(&line->diagnostics, cx->diags)) return EXIT_REFUSED;
-    if (refuse_over_source(cx, "dependency file", depfile->path)) return EXIT_FILES;
+    if (refuse_over_input(cx, "dependency file", depfile->path)) return EXIT_FILES;
     if (!output_open(&output, depfile->path)) return file_failure("write", depfile->path);
     output.keep_equal = line->write_if_changed;
     if (!depfile_print(output.file, depfile, cx->sources, cx->read_files.items,
@@ -250,7 +250,7 @@ static int write_counterexample(struct passes *passes, const struct command_line
         fprintf(stderr, "pipec: error: '%s' is not written: %s\n", path, problem);
         return EXIT_REFUSED;
     }
-    if (refuse_over_source(cx, "counterexample", path)) return EXIT_FILES;
+    if (refuse_over_input(cx, "counterexample", path)) return EXIT_FILES;
     if (!output_open(&output, path)) return file_failure("write", path);
     struct diags *reported = cx->diags;
     cx->diags = diags_create(cx->arena, cx->sources);
@@ -396,7 +396,7 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     if (inspects && line->predicts != NULL && !line->depfile.alone)
         return predict_run(&passes, line);
     if (inspects && line->as_json && !line->depfile.alone) return inspect_as_json(&passes, line);
-    if (refuse_over_source(cx, "output", output_path(line))) return EXIT_FILES;
+    if (refuse_over_input(cx, "output", output_path(line))) return EXIT_FILES;
     bool shows_tree = line->emit == EMIT_AST && !line->depfile.alone;
     if (shows_tree && !diag_failed(cx->diags)) return emit_ast(cx, line, passes.program);
     if (line->depfile.alone)
@@ -407,20 +407,6 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     if (line->verbose) describe_compilation(cx, passes.graph, passes.plan);
     if (line->output == NULL && line->emit == EMIT_NONE) return write_depfile(cx, line);
     return write_program_output(&passes, line);
-}
-
-/* Shows the diagnostics and writes those that go to files, also after a failure. */
-static int write_diagnostics(struct compile *cx, struct command_line *line, int status)
-{
-    struct diagnostic_options *options = &line->diagnostics;
-    const char *path = NULL;
-    if (status == EXIT_REFUSED) diag_check_suppressions(cx->diags, false);
-    if (diagnostics_refuse_sources(options, cx)) status = EXIT_FILES;
-    if (status == EXIT_DONE && diagnostics_fail(options, cx->diags)) status = EXIT_REFUSED;
-    bool unfinished = status > EXIT_REFUSED;
-    if (diagnostics_write(options, cx->diags, line->colour, unfinished, &path)) return status;
-    int failure = file_failure("write", path);
-    return failure != EXIT_DONE ? failure : status;
 }
 
 /* Omits the known findings, or writes the baseline with the new ones. */
@@ -440,7 +426,7 @@ static int compile_with_baseline(struct compile *cx, const struct command_line *
         baseline_report_outdated(baseline, cx->diags);
     }
     if (options->new_baseline == NULL || status > EXIT_REFUSED) return status;
-    if (refuse_over_source(cx, "baseline", options->new_baseline)) return EXIT_FILES;
+    if (refuse_over_input(cx, "baseline", options->new_baseline)) return EXIT_FILES;
     if (!baseline_write(cx->diags, cx->sources, cx->arena, options->new_baseline))
         return file_failure("write", options->new_baseline);
     return diagnostics_fail(options, cx->diags) ? EXIT_REFUSED : EXIT_DONE;
@@ -448,12 +434,13 @@ static int compile_with_baseline(struct compile *cx, const struct command_line *
 
 static int run_chosen_command(struct compile *cx, struct command_line *line)
 {
-    const char *path = NULL;
-    diagnostics_set_levels(&line->diagnostics, cx->diags);
-    if (!diagnostics_open(&line->diagnostics, &path)) return file_failure("write", path);
+    struct diagnostic_options *options = &line->diagnostics;
+    int status = diagnostics_begin(options, cx->diags);
+    if (status != EXIT_DONE) return status;
     if (line->time_report) phase_times_begin(cx);
-    int status = write_diagnostics(cx, line, compile_with_baseline(cx, line));
-    const struct diagnostic_options *options = &line->diagnostics;
+    status = compile_with_baseline(cx, line);
+    if (status == EXIT_REFUSED) diag_check_suppressions(cx->diags, false);
+    status = diagnostics_end(options, cx, line->colour, status);
     if (!line->quiet && diagnostics_fail(options, cx->diags)) {
         enum diag_level lowest = options->fail_level < DIAG_WARNING ? DIAG_NOTE : DIAG_WARNING;
         if (diagnostics_print_counts(options, cx->diags, lowest)) fputc('\n', stderr);

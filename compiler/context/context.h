@@ -53,6 +53,8 @@ struct compile_options {
     bool debug_mode;    /* minimum depths, one kernel at a time, packets that record their writer */
     bool explores;      /* --pareto: the trade-off between memory and throughput */
     const char *linker; /* path, or NULL: the linker that pipec was built with */
+    /* Files that the command reads beside the sources. None of its outputs may replace one. */
+    VEC(const char *) also_read;
 };
 
 /* A cause outside of the program that ended the compilation. It was reported as a diagnostic. */

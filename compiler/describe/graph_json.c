@@ -11,7 +11,7 @@ static const char *const policy_words[] = {"auto", "round_robin", "priority", "f
 static void put_scalar(struct json *json, const char *key, struct scalar_value value)
 {
     struct memory_text text;
-    json_printed_begin(&text);
+    arena_text_begin(&text);
     scalar_value_print(text.file, value);
     json_printed_end(json, key, &text);
 }
@@ -69,7 +69,7 @@ static void put_json_node(struct json *json, const struct compile *cx, const str
         json_begin(json, NULL, '{');
         json_text(json, "name", node->kernel->arguments[i]->name);
         struct memory_text text;
-        json_printed_begin(&text);
+        arena_text_begin(&text);
         kx_value_print(text.file, node->arguments[i]);
         json_printed_end(json, "value", &text);
         json_end(json, '}');

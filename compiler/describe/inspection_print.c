@@ -276,7 +276,7 @@ static void put_loops(struct json *json, const char *key, const char *const *nam
                       const struct schedule_part *part)
 {
     struct memory_text text;
-    json_printed_begin(&text);
+    arena_text_begin(&text);
     program_shape_print_part(text.file, names, part);
     json_printed_end(json, key, &text);
 }

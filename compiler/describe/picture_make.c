@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/describe/picture.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/memory_text.h"
+#include "compiler/support/arena_text.h"
 #include "base/name_fold.h"
 #include "compiler/describe/picture_bundles.h"
 #include "compiler/describe/picture_fold.h"
 
 /* ---- texts ---- */
-
-static const char *keep_port_text(struct arena *arena, struct memory_text *text)
-{
-    size_t size;
-    char *bytes = memory_text_end(text, &size);
-    if (bytes == NULL) arena_out_of_memory();
-    const char *kept = arena_string(arena, bytes, size);
-    free(bytes);
-    return kept;
-}
 
 /* "x", or "x[0..9]" of an array that is shown as one. */
 static const char *shown_port_name(struct arena *arena, const char *first, uint32_t count)
@@ -33,20 +22,20 @@ static const char *input_text(struct arena *arena, const struct graph_node *node
                               uint32_t count)
 {
     struct memory_text text;
-    if (!memory_text_begin(&text)) arena_out_of_memory();
+    arena_text_begin(&text);
     fprintf(text.file, "%s ", shown_port_name(arena, node->inputs.items[input].port, count));
     graph_print_in_rates(text.file, node, &node->inputs.items[input]);
-    return keep_port_text(arena, &text);
+    return arena_text_end(arena, &text, NULL);
 }
 
 static const char *output_text(struct arena *arena, const struct graph_node *node, uint32_t output,
                                uint32_t count)
 {
     struct memory_text text;
-    if (!memory_text_begin(&text)) arena_out_of_memory();
+    arena_text_begin(&text);
     graph_print_out_rates(text.file, node, &node->outputs.items[output]);
     fprintf(text.file, " %s", shown_port_name(arena, node->outputs.items[output].port, count));
-    return keep_port_text(arena, &text);
+    return arena_text_end(arena, &text, NULL);
 }
 
 /* "eq[0..9]" of eq[0] and eq[9], "k .. k#7" of other names. */

@@ -3,10 +3,9 @@
 
 #include <inttypes.h>
 #include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/memory_text.h"
+#include "compiler/support/arena_text.h"
 #undef json_boolean /* of jansson: base/json_write.h has a function of that name */
 #include "base/json_write.h"
 #include "compiler/describe/graph_svg.h"
@@ -67,17 +66,12 @@ static const char *end_text(struct page *page, const struct graph_node *node,
                             const struct graph_input *in, const struct graph_output *out)
 {
     struct memory_text text;
-    size_t size;
-    if (!memory_text_begin(&text)) arena_out_of_memory();
+    arena_text_begin(&text);
     if (in != NULL)
         graph_print_in_rates(text.file, node, in);
     else
         graph_print_out_rates(text.file, node, out);
-    char *bytes = memory_text_end(&text, &size);
-    if (bytes == NULL) arena_out_of_memory();
-    const char *kept = arena_string(page->arena, bytes, size);
-    free(bytes);
-    return kept;
+    return arena_text_end(page->arena, &text, NULL);
 }
 
 static void put_end(struct page *page, const char *port, const char *rates, uint32_t buffer)
@@ -158,16 +152,14 @@ static const char *with_reason(struct page *page, const char *what, const char *
 }
 
 /* The text that a function has printed, without the last line feed. */
+/* The text that a function has printed, without the last line feed. */
 static const char *end_printed(struct page *page, struct memory_text *text)
 {
     size_t size;
-    char *bytes = memory_text_end(text, &size);
-    if (bytes == NULL) arena_out_of_memory();
-    while (size > 0 && bytes[size - 1] == '\n')
+    const char *printed = arena_text_end(page->arena, text, &size);
+    while (size > 0 && printed[size - 1] == '\n')
         size--;
-    const char *kept = arena_string(page->arena, bytes, size);
-    free(bytes);
-    return kept;
+    return arena_string(page->arena, printed, size);
 }
 
 static const char *schedule_text(struct page *page)
@@ -178,7 +170,7 @@ static const char *schedule_text(struct page *page)
     if (plan->program == NULL) return "";
     for (uint32_t i = 0; i < plan->stage_count; i++)
         names[i] = plan->stages[i].name;
-    if (!memory_text_begin(&text)) arena_out_of_memory();
+    arena_text_begin(&text);
     program_shape_print(text.file, names, plan->program, plan->guarded_reason, false);
     return end_printed(page, &text);
 }
@@ -186,7 +178,7 @@ static const char *schedule_text(struct page *page)
 static const char *performance_text(struct page *page)
 {
     struct memory_text text;
-    if (!memory_text_begin(&text)) arena_out_of_memory();
+    arena_text_begin(&text);
     performance_print(text.file, page->subject->inspection);
     return end_printed(page, &text);
 }
@@ -357,11 +349,10 @@ static void put_script_data(FILE *to, struct page *page)
 {
     struct memory_text text;
     size_t size;
-    if (!memory_text_begin(&text)) arena_out_of_memory();
+    arena_text_begin(&text);
     page->json = (struct json){.to = text.file, .compact = true};
     put_data(page);
-    char *bytes = memory_text_end(&text, &size);
-    if (bytes == NULL) arena_out_of_memory();
+    const char *bytes = arena_text_end(page->arena, &text, &size);
     fputs("<script type=\"application/json\" id=\"data\">", to);
     for (size_t i = 0; i < size; i++)
         if (bytes[i] == '<')
@@ -369,7 +360,6 @@ static void put_script_data(FILE *to, struct page *page)
         else
             fputc(bytes[i], to);
     fputs("</script>\n", to);
-    free(bytes);
 }
 
 static void put_page_head(FILE *to, struct page *page)

@@ -10,6 +10,7 @@
 
 #include "compiler/codegen/common/instruction_set.h"
 #include "compiler/ir/graph.h"
+#include "compiler/driver/driver_files.h"
 #include "compiler/driver/response_file.h"
 #include "compiler/driver/version.h"
 #include "base/vec.h"
@@ -632,6 +633,10 @@ static bool parser_goes_on(const struct parser *p)
 
 static struct command_line end_line_parser(struct parser *p)
 {
+    const char *device = device_path(p->line.device);
+    const char *baseline = p->line.diagnostics.baseline;
+    if (device != NULL) vec_push(p->arena, &p->line.options.also_read, device);
+    if (baseline != NULL) vec_push(p->arena, &p->line.options.also_read, baseline);
     p->line.options.import_folders = p->folders.items;
     p->line.options.import_folder_count = p->folders.count;
     p->line.options.definitions = p->definitions.items;
@@ -645,7 +650,7 @@ struct command_line command_line_parse(int argc, char **argv, struct arena *aren
     struct parser p = begin_line_parser(arena);
     p.nearest_command = nearest_command;
     p.longer = long_options;
-    if (!response_files_expand(&argc, &argv, arena)) {
+    if (!response_files_expand(&argc, &argv, arena, &p.line.options)) {
         p.line.action = COMMAND_USAGE;
         return p.line;
     }
@@ -694,7 +699,7 @@ struct command_line command_line_parse_command(int argc, char **argv, struct are
         p.line.diagnostics.lint_rules = true;
     }
     p.word = argv[0];
-    if (!response_files_expand(&argc, &argv, arena)) {
+    if (!response_files_expand(&argc, &argv, arena, &p.line.options)) {
         p.line.action = COMMAND_USAGE;
         return p.line;
     }
@@ -724,6 +729,7 @@ struct command_line command_line_parse_command(int argc, char **argv, struct are
     p.line.input_count = p.inputs.count;
     if (parser_goes_on(&p) && p.inputs.count == 0) refuse_line(&p, "no %s", "input file");
     const char *other = own->reports ? "-" : NULL;
+    if (own->output != NULL) other = *own->output != NULL ? *own->output : "-";
     if (parser_goes_on(&p))
         refuse_problem(&p, diagnostic_options_check(&p.line.diagnostics, arena, other));
     return end_line_parser(&p);

@@ -76,6 +76,8 @@ struct command_options {
      * May be NULL if there are no options. */
     const char *(*take)(void *data, struct arena *arena, int option, const char *value);
     void *data;
+    const char *const
+        *output; /* of commands with an output: where `take` puts its path; NULL there: "-" */
     unsigned shares;
     bool reports; /* findings are its result: they go to standard output, and warnings fail */
 };

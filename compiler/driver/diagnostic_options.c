@@ -214,17 +214,6 @@ bool diagnostics_open(struct diagnostic_options *options, const char **path)
     return true;
 }
 
-bool diagnostics_refuse_sources(struct diagnostic_options *options, const struct compile *cx)
-{
-    bool refused = false;
-    for (size_t i = 0; i < options->sinks.count; i++) {
-        if (!refuse_over_source(cx, "diagnostics file", options->sinks.items[i].path)) continue;
-        output_abandon(&options->sinks.items[i].output);
-        refused = true;
-    }
-    return refused;
-}
-
 bool diagnostics_write(struct diagnostic_options *options, const struct diags *diags, bool colour,
                        bool unfinished, const char **path)
 {
@@ -280,4 +269,26 @@ bool diagnostics_fail(const struct diagnostic_options *options, const struct dia
     return diag_failed(diags) ||
            (options->fail_level <= DIAG_WARNING && diag_warning_count(diags) > 0) ||
            (options->fail_level <= DIAG_NOTE && diag_note_count(diags) > 0);
+}
+
+int diagnostics_begin(struct diagnostic_options *options, struct diags *diags)
+{
+    const char *path;
+    diagnostics_set_levels(options, diags);
+    return diagnostics_open(options, &path) ? EXIT_DONE : file_failure("write", path);
+}
+
+int diagnostics_end(struct diagnostic_options *options, const struct compile *cx, bool colour,
+                    int status)
+{
+    const char *path;
+    for (size_t i = 0; i < options->sinks.count; i++) {
+        if (!refuse_over_input(cx, "diagnostics file", options->sinks.items[i].path)) continue;
+        output_abandon(&options->sinks.items[i].output);
+        status = EXIT_FILES;
+    }
+    if (status == EXIT_DONE && diagnostics_fail(options, cx->diags)) status = EXIT_REFUSED;
+    if (diagnostics_write(options, cx->diags, colour, status > EXIT_REFUSED, &path)) return status;
+    int failure = file_failure("write", path);
+    return failure != EXIT_DONE ? failure : status;
 }

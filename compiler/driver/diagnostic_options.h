@@ -57,12 +57,19 @@ const char *diagnostic_options_check(const struct diagnostic_options *options, s
 void diagnostics_set_levels(const struct diagnostic_options *options, struct diags *diags);
 /* False: *path cannot be written (errno). */
 bool diagnostics_open(struct diagnostic_options *options, const char **path);
-/* Abandons each output that would overwrite a file of the program. True: at least one, reported. */
-bool diagnostics_refuse_sources(struct diagnostic_options *options, const struct compile *cx);
 /* Writes standard error and every open sink. Files are published, or nothing is left. False: *path
  * could not be written (errno); the others were. */
 bool diagnostics_write(struct diagnostic_options *options, const struct diags *diags, bool colour,
                        bool unfinished, const char **path);
+
+/* The begin and the end of a command that compiles one program, around its work; both return an exit
+ * status. diagnostics_begin sets the levels and opens the sinks; if it is not EXIT_DONE, the command
+ * ends with it. diagnostics_end takes the status of the work. It refuses sinks that would replace a
+ * file that the command reads, writes the others, whatever the work came to, and returns the status
+ * of the command. */
+int diagnostics_begin(struct diagnostic_options *options, struct diags *diags);
+int diagnostics_end(struct diagnostic_options *options, const struct compile *cx, bool colour,
+                    int status);
 /* Prints the number of findings of each level from `lowest` on, as in "pipec: 2 errors, 1
  * warning", on standard error, without a newline. False: nothing was printed, because there are no
  * findings, or the form of the diagnostics is not text. */

@@ -72,9 +72,21 @@ static bool is_source(const struct compile *cx, const char *path)
     return false;
 }
 
-bool refuse_over_source(const struct compile *cx, const char *what, const char *path)
+bool refuse_over_read(const struct compile_options *options, const char *what, const char *path)
 {
-    if (path == NULL || !is_source(cx, path)) return false;
+    bool read = false;
+    for (size_t i = 0; path != NULL && i < options->also_read.count; i++)
+        read |= file_is_same(path, options->also_read.items[i]);
+    if (read)
+        fprintf(stderr, "pipec: error: the %s '%s' is a file that this command reads\n", what,
+                path);
+    return read;
+}
+
+bool refuse_over_input(const struct compile *cx, const char *what, const char *path)
+{
+    if (path == NULL) return false;
+    if (!is_source(cx, path)) return refuse_over_read(&cx->options, what, path);
     bool input = file_is_same(path, source_get(cx->sources, 1)->name);
     fprintf(stderr, "pipec: error: the %s '%s' is %s\n", what, path,
             input ? "the input" : "a source");
@@ -128,12 +140,16 @@ static int load_device_file(struct compile *cx, const char *path, struct devdesc
     return device_read(cx, id, device) ? EXIT_DONE : EXIT_REFUSED;
 }
 
+const char *device_path(const char *name)
+{
+    if (strncmp(name, "sim:", 4) == 0) return name + 4; /* the spelling of piperun for a file */
+    return strchr(name, '/') != NULL || devdesc_is_file_name(name) ? name : NULL;
+}
+
 int device_load(struct compile *cx, const char *name, struct devdesc *device)
 {
-    if (strncmp(name, "sim:", 4) == 0) /* the spelling of piperun for a file */
-        return load_device_file(cx, name + 4, device);
-    if (strchr(name, '/') != NULL || devdesc_is_file_name(name))
-        return load_device_file(cx, name, device);
+    const char *path = device_path(name);
+    if (path != NULL) return load_device_file(cx, path, device);
     if (devdesc_builtin(name, device)) return EXIT_DONE;
     char why[DEVDESC_WHY_BYTES];
     devdesc_explain_name(name, "", why, sizeof why);

@@ -29,11 +29,15 @@ int standard_output_status(void);
 int input_read(struct compile *cx, const char *path, uint32_t *source);
 /* True if both names are of the same existing regular file. */
 bool file_is_same(const char *a, const char *b);
-/* Reports, and returns true, if `path` is a source of the program: writing `what` ("output") would
- * overwrite it. Source 1 is the input; `path` may be NULL. */
-bool refuse_over_source(const struct compile *cx, const char *what, const char *path);
+/* Reports, and returns true, if writing `what` ("output") to `path` would overwrite a source of the
+ * program, or another file that the command reads. Source 1 is the input; `path` may be NULL. */
+bool refuse_over_input(const struct compile *cx, const char *what, const char *path);
+/* The part of refuse_over_input for the files beside the sources. */
+bool refuse_over_read(const struct compile_options *options, const char *what, const char *path);
 /* Parses and reports.  False: it is not valid. */
 bool device_read(struct compile *cx, uint32_t source, struct devdesc *device);
+/* The file that describes the device of that name; NULL: a built-in device. */
+const char *device_path(const char *name);
 /* The built-in device of that name, or the device that a file NAME.dev describes. */
 int device_load(struct compile *cx, const char *name, struct devdesc *device);
 

@@ -12,6 +12,7 @@
 
 struct expansion {
     struct arena *arena;
+    struct compile_options *read;
     VEC(char *) arguments;
     unsigned files;
 };
@@ -68,6 +69,7 @@ static bool add_response_file(struct expansion *x, const char *path)
     }
     char *text = read_response_file(x->arena, path), *argument;
     if (text == NULL) return false;
+    vec_push(x->arena, &x->read->also_read, path);
     while ((argument = next_argument(&text)) != NULL)
         if (!add_argument(x, argument)) return false;
     return true;
@@ -80,9 +82,10 @@ static bool add_argument(struct expansion *x, char *argument)
     return x->arguments.count < INT_MAX;
 }
 
-bool response_files_expand(int *argc, char ***argv, struct arena *arena)
+bool response_files_expand(int *argc, char ***argv, struct arena *arena,
+                           struct compile_options *read)
 {
-    struct expansion x = {.arena = arena};
+    struct expansion x = {.arena = arena, .read = read};
     for (int i = 0; i < *argc; i++) {
         if (i == 0)
             vec_push(arena, &x.arguments, (*argv)[0]);

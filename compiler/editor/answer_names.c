@@ -157,7 +157,7 @@ static struct editor_document rename_in_text(const struct editor_view *view, uin
     const struct source *from = source_get(view->cx.sources, source);
     struct memory_text out;
     uint32_t at = 0;
-    if (!memory_text_begin(&out)) arena_out_of_memory();
+    arena_text_begin(&out);
     for (size_t i = 0; i < view->names.uses.count; i++) {
         const struct name_use *use = &view->names.uses.items[i];
         if (use->named != named || use->span.source != source) continue;
@@ -167,7 +167,7 @@ static struct editor_document rename_in_text(const struct editor_view *view, uin
     }
     fwrite(from->bytes + at, 1, from->size_bytes - at, out.file);
     struct editor_document document = {editor_uri(view, source), from->name, NULL, 0};
-    document.text = editor_kept(view->cx.arena, &out, &document.size_bytes);
+    document.text = arena_text_end(view->cx.arena, &out, &document.size_bytes);
     return document;
 }
 

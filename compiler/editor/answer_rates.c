@@ -54,10 +54,10 @@ static const char *written_rates(struct arena *arena, uint32_t phases, const cha
                                  const uint64_t *leasts, const uint64_t *mosts)
 {
     struct memory_text text;
-    if (!memory_text_begin(&text)) arena_out_of_memory();
+    arena_text_begin(&text);
     fprintf(text.file, "%s ", word);
     graph_print_rate(text.file, phases, leasts, mosts);
-    return editor_kept(arena, &text, NULL);
+    return arena_text_end(arena, &text, NULL);
 }
 
 /* Several instances may give one place several texts: "push 1 or push 2". */
@@ -249,7 +249,7 @@ static void add_line(struct editor_view *view, struct question *question, const 
 static const char *node_line(struct arena *arena, const struct graph_node *node)
 {
     struct memory_text text;
-    if (!memory_text_begin(&text)) arena_out_of_memory();
+    arena_text_begin(&text);
     fprintf(text.file, "%s:", node->kernel->title);
     for (size_t i = 0; i < node->inputs.count; i++) {
         fprintf(text.file, "%s in %s ", i > 0 ? "," : "", node->inputs.items[i].port);
@@ -262,7 +262,7 @@ static const char *node_line(struct arena *arena, const struct graph_node *node)
     }
     fprintf(text.file, "; %" PRIu64 " firing%s an iteration", node->repetitions,
             node->repetitions == 1 ? "" : "s");
-    return editor_kept(arena, &text, NULL);
+    return arena_text_end(arena, &text, NULL);
 }
 
 static void ask_graph(struct editor_view *view, const struct graph *graph, void *data)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/editor/editor_view.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/diagnostics/diag_lsp.h"
@@ -160,17 +159,6 @@ const char *editor_declaration(const struct editor_view *view, const struct name
     const char *type = named->type != NULL ? editor_text(view, named->type->span) : "";
     return arena_printf(view->cx.arena, "%s%s%s %s", kind_word(named->kind), *type ? " " : "", type,
                         named->text);
-}
-
-const char *editor_kept(struct arena *arena, struct memory_text *text, size_t *size_bytes)
-{
-    size_t size;
-    char *bytes = memory_text_end(text, &size);
-    if (bytes == NULL) arena_out_of_memory();
-    const char *kept = arena_string(arena, bytes, size);
-    free(bytes);
-    if (size_bytes != NULL) *size_bytes = size;
-    return kept;
 }
 
 void editor_refuse(FILE *to, const char *reason)

@@ -8,7 +8,7 @@
 #include "compiler/editor/editor_request.h"
 #include "compiler/editor/name_table.h"
 #include "base/json_write.h"
-#include "base/memory_text.h"
+#include "compiler/support/arena_text.h"
 
 /* Of the folders of a workspace: a rename is refused if there are more. */
 enum {
@@ -46,8 +46,6 @@ const char *editor_text(const struct editor_view *view, struct span span);
 const char *editor_declaration(const struct editor_view *view, const struct named *named);
 void editor_put_location(struct json *json, const char *key, const struct editor_view *view,
                          struct span span);
-/* Ends the text, and keeps it as long as the arena. */
-const char *editor_kept(struct arena *arena, struct memory_text *text, size_t *size_bytes);
 void editor_refuse(FILE *to, const char *reason);
 
 #endif

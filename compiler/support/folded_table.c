@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/support/folded_table.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/name_fold.h"
@@ -24,7 +23,7 @@ static const char **row_at(const struct cells *cells, size_t row)
 FILE *folded_table_begin(struct folded_table *table, struct arena *arena)
 {
     *table = (struct folded_table){.arena = arena};
-    if (!memory_text_begin(&table->text)) arena_out_of_memory();
+    arena_text_begin(&table->text);
     return table->text.file;
 }
 
@@ -119,10 +118,7 @@ void folded_table_end(struct folded_table *table, FILE *to, const int *widths, s
                       bool whole)
 {
     struct cells cells = {.arena = table->arena, .columns = columns}, folded = cells;
-    char *text = memory_text_end(&table->text, NULL);
-    if (text == NULL) arena_out_of_memory();
-    read_cells(text, &cells);
-    free(text);
+    read_cells(arena_text_end(table->arena, &table->text, NULL), &cells);
     if (!whole) fold_rows(&cells, &folded);
     print_rows(whole ? &cells : &folded, to, widths);
 }

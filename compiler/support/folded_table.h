@@ -18,7 +18,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
-#include "base/memory_text.h"
+#include "compiler/support/arena_text.h"
 
 struct folded_table {
     struct arena *arena;

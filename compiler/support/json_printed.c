@@ -5,11 +5,6 @@
 
 #include <stdlib.h>
 
-void json_printed_begin(struct memory_text *text)
-{
-    if (!memory_text_begin(text)) arena_out_of_memory();
-}
-
 void json_printed_end(struct json *json, const char *key, struct memory_text *text)
 {
     char *bytes = memory_text_end(text, NULL);

@@ -3,7 +3,7 @@
  * json_printed: a JSON text whose content is printed to a file.
  *
  *     struct memory_text text;
- *     json_printed_begin(&text);
+ *     arena_text_begin(&text);
  *     scalar_value_print(text.file, value);
  *     json_printed_end(&json, "value", &text);
  *
@@ -13,9 +13,8 @@
 #define PIPEC_JSON_PRINTED_H
 
 #include "base/json_write.h"
-#include "base/memory_text.h"
+#include "compiler/support/arena_text.h"
 
-void json_printed_begin(struct memory_text *text);
 void json_printed_end(struct json *json, const char *key, struct memory_text *text);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "compiler/diagnostics/diag.h"
 #include "compiler/syntax/sdf3_graph.h"
-#include "base/memory_text.h"
+#include "compiler/support/arena_text.h"
 #include "base/quote.h"
 
 struct list {
@@ -181,7 +181,7 @@ uint32_t sdf3_list(struct compile *cx, uint32_t id, const struct sdf3_graph *gra
 {
     struct list list = {.cx = cx};
     struct span whole = {id, 0, 0};
-    if (!memory_text_begin(&list.text)) arena_out_of_memory();
+    arena_text_begin(&list.text);
     write_list_line(&list, whole, "// pipec commands 1");
     write_quoted(&list, "pipeline ", graph->name, ";");
     end_list_line(&list, whole);

@@ -95,6 +95,10 @@ check "too many in one" says 1 "more than the 4 values that f32\[4\] takes" run 
 check "no format" says 2 "argument 'taps': " run fir.pbc taps=@taps.unknown
 check "an option of ports" says 2 "arrive= is for in-ports" run fir.pbc taps=@taps.npy,arrive=48000
 check "what a port reads" says 2 "'-' is what port 'x' reads" "$PIPERUN" fir.pbc x=-,raw y=null taps=@-,raw
+cp taps.npy kept.npy
+check "what a report replaces" says 2 "'kept.npy' is taken by '--stats'" run fir.pbc taps=@kept.npy --stats=json:kept.npy
+check "or a timeline" says 2 "'kept.npy' is taken by '--trace'" run fir.pbc taps=@kept.npy --trace=./kept.npy
+check "is as it was" cmp taps.npy kept.npy
 check "a name that is near" says 2 "has no port or argument 'tap'; did you mean 'taps'" run fir.pbc tap=1,2
 check "pipec reads no files" says 1 "files are read when the program runs" "$PIPEC" -p main -D taps=@taps.npy fir.pipe
 check "nor a list of another length" says 1 "-D taps: 2 values, not 4" "$PIPEC" -p main -D taps=1,2 fir.pipe

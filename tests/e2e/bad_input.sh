@@ -165,6 +165,29 @@ for report in stats=json: trace=; do
     expect "--${report%%=*} over an input" 2 "in.f32 is taken by 'x.0.'" pair pair.pbc 'x[0]=in.f32,raw:u8' 'x[1]=gen:ramp:4' 'y[0]=null' 'y[1]=null' \
         --${report}in.f32
 done
+cp "$ROOT/tests/fuzz/corpus/devdesc/sim16.dev" mine.dev
+echo continue >script
+echo '0 4' >times.txt
+cp script script.copy
+cp times.txt times.copy
+"$PIPEC" --device mine.dev pair.pipe -o described.pbc
+# over FILE WHAT WORD...: neither a port nor a report replaces FILE.
+over() {
+    file=$1 what=$2
+    shift 2
+    expect "an output over $what" 2 "port 'y.0.': '$file' is $what" pair "$@" 'x[1]=gen:ramp:4' "y[0]=$file,raw" 'y[1]=null'
+    expect "--stats over $what" 2 "--stats: '$file' is $what" pair "$@" 'x[1]=gen:ramp:4' 'y[0]=null' 'y[1]=null' "--stats=json:$file"
+    expect "--trace over $what" 2 "--trace: '$file' is $what" pair "$@" 'x[1]=gen:ramp:4' 'y[0]=null' 'y[1]=null' "--trace=$file"
+}
+over mine.dev "the description of the device" described.pbc --device=mine.dev 'x[0]=gen:ramp:4'
+over mine.dev "the description of the device" described.pbc --device=sim:mine.dev 'x[0]=gen:ramp:4'
+over script "the script of the debugger" pair.pbc --debug=script 'x[0]=gen:ramp:4'
+over times.txt "the file of arrivals" pair.pbc 'x[0]=gen:ramp:4,arrive=@times.txt'
+if cmp -s mine.dev "$ROOT/tests/fuzz/corpus/devdesc/sim16.dev" && cmp -s script script.copy && cmp -s times.txt times.copy; then
+    echo "ok they are untouched"
+else
+    echo "not ok they are untouched"
+fi
 if cmp -s pair.pbc mine.pbc; then echo "ok the program is untouched"; else echo "not ok the program is untouched"; fi
 
 # ---- no text ----

@@ -53,6 +53,14 @@ check "two files are refused" says 2 "a second input file" "$PIPEC" bench smooth
 check "no packets are refused" says 2 "a number from 1" "$PIPEC" bench -n 0 smooth.pipe
 check "no rounds are refused" says 2 "a number from 1 to 1000" "$PIPEC" bench --rounds=1001 smooth.pipe
 check "a file that does not exist" says 2 "cannot read" "$PIPEC" bench none.pipe
+cp smooth.pipe untouched.pipe
+check "the source is not overwritten" says 2 "'smooth.pipe' is the input" "$PIPEC" bench --device=sim4 --rounds=1 -n 100 \
+    --diagnostics=json:smooth.pipe smooth.pipe
+check "it is as it was" cmp smooth.pipe untouched.pipe
+cp "$ROOT/tests/fuzz/corpus/devdesc/sim16.dev" mine.dev
+check "nor is the description of a device" says 2 "'mine.dev' is a file that this command reads" "$PIPEC" bench --device=sim4,mine.dev \
+    --rounds=1 -n 100 --diagnostics=json:mine.dev smooth.pipe
+check "that is as it was, too" cmp mine.dev "$ROOT/tests/fuzz/corpus/devdesc/sim16.dev"
 mkdir alone
 cp "$PIPEC" alone/pipec
 check "without piperun" env PATH=/nowhere /bin/bash -c '! ./alone/pipec bench smooth.pipe 2>said && /bin/grep -q "cannot start .piperun." said'

@@ -93,6 +93,9 @@ expect "piperun -D with a far name" 2 '' "it has 'by'" "$PIPERUN" five.pbc -D vo
 expect "piperun -D beyond the type" 2 '' "'1e99' is outside of f32" "$PIPERUN" five.pbc -D by=1e99 x=gen:ramp:3 y=null
 expect "an output over the source" 2 '' 'is the input' "$PIPEC" -I lib -p first two.pipe -o two.pipe
 expect "an output over an import" 2 '' "lib/scale.pipe' is a source" "$PIPEC" -I lib -p first two.pipe -o lib/scale.pipe
+echo '-I lib -p first' >words
+expect "an output over a file of arguments" 2 '' "the output 'words' is a file that this command reads" "$PIPEC" @words two.pipe -o words
+if grep -qx -- '-I lib -p first' words; then echo "ok the file is untouched"; else echo "not ok the file is untouched"; fi
 expect "-O9" 2 '' 'levels' "$PIPEC" -O9 two.pipe
 expect "-v says what was made" 0 '' 'for sim16' "$PIPEC" -v -I lib -p first two.pipe
 expect "--version of pipec" 0 'pipec .*LLVM' '' "$PIPEC" --version

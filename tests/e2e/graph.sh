@@ -87,8 +87,10 @@ check "the source is not overwritten" says 2 'is the input' "$PIPEC" graph -o co
 check "by whatever name" says 2 'is the input' "$PIPEC" graph -o "$PWD/./copy.pipe" copy.pipe
 check "nor by diagnostics" says 2 'is (a source|the input)' "$PIPEC" graph --diagnostics=json:./copy.pipe copy.pipe
 check "nor by those of tests" says 2 'is (a source|the input)' "$PIPEC" test --diagnostics=json:./copy.pipe copy.pipe
-check "nor by those of fmt" says 2 'is a source' "$PIPEC" fmt --diagnostics=json:./copy.pipe copy.pipe
+check "nor by those of fmt" says 2 'is a file that this command reads' "$PIPEC" fmt --diagnostics=json:./copy.pipe copy.pipe
 check "it is as it was" cmp copy.pipe untouched.pipe
+check "a picture and diagnostics in one file" says 2 "two outputs to 'one.svg'" "$PIPEC" graph --format=svg \
+    --diagnostics=json:one.svg -o one.svg copy.pipe
 cat >names.cmds <<'END'
 // pipec commands 1
 kernel pass(in i32 x, out i32 y) { y <- x; }

@@ -250,6 +250,13 @@ check "and no source becomes one" cmp accept.pipe kept.pipe
 check "a baseline on standard output" says 0 '"findings"' "$PIPEC" --write-baseline - accept.pipe
 check "but not beside the findings" says 2 'two outputs to standard output' "$PIPEC" lint --write-baseline - accept.pipe
 check "a baseline over a source" says 2 'is a source' "$PIPEC" lint --write-baseline accept.pipe accept.pipe
+cp base.json base.copy
+check "findings over the baseline" says 2 "'base.json' is a file that this command reads" "$PIPEC" lint --baseline base.json \
+    --diagnostics=json:base.json accept.pipe
+check "and those of the compiler" says 2 "'base.json' is a file that this command reads" "$PIPEC" --baseline base.json \
+    --diagnostics=json:base.json accept.pipe
+check "and the container" says 2 "the output 'base.json' is a file" "$PIPEC" --baseline base.json accept.pipe -o base.json
+check "the baseline is as it was" cmp base.json base.copy
 "$PIPEC" lint --write-baseline all.json tree >/dev/null 2>&1 || true
 "$PIPEC" lint -j 1 --write-baseline all1.json tree >/dev/null 2>&1 || true
 check "a baseline is the same with any number of threads" cmp all.json all1.json

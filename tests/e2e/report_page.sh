@@ -98,6 +98,19 @@ refuse "a second source" "a second input file" --stats=echo.json echo.pipe bank.
 check "a refused program" says 1 'error' "$PIPEC" report --no-fuse --stats=echo.json -o refused.html "$ROOT/tests/reject/deadlock_no_initial_packets.pipe"
 cp echo.pipe copy.pipe
 check "the source is not overwritten" says 2 'is the input' "$PIPEC" report --no-fuse --stats=echo.json -o copy.pipe copy.pipe
+cp echo.json kept.json
+cp bank.gz kept.gz
+check "nor is the report of the run" says 2 "the output 'kept.json' is a file that this command reads" "$PIPEC" report --no-fuse \
+    --stats=kept.json -o kept.json echo.pipe
+check "by diagnostics either" says 2 "the diagnostics file './kept.json' is a file" "$PIPEC" report --no-fuse \
+    --diagnostics=json:./kept.json --stats=kept.json -o copy.html echo.pipe
+check "nor is the timeline" says 2 "'kept.gz' is a file that this command reads" "$PIPEC" report --no-fuse --stats=kept.json \
+    --trace=kept.gz -o kept.gz echo.pipe
+check "nor is the report by a picture" says 2 "'kept.json' is a file that this command reads" "$PIPEC" graph --format=svg \
+    --stats=kept.json -o kept.json echo.pipe
+check "they are as they were" sh -c 'cmp echo.json kept.json && cmp bank.gz kept.gz'
+check "a page and diagnostics in one file" says 2 "two outputs to 'one.html'" "$PIPEC" report --stats=echo.json \
+    --diagnostics=json:one.html -o one.html echo.pipe
 check "a full device" says 2 'cannot write' "$PIPEC" report --no-fuse --stats=echo.json -o /dev/full echo.pipe
 
 cat >pages.py <<'E'

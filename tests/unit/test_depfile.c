@@ -147,11 +147,14 @@ static void response_files_are_split_as_gcc_does(void **state)
     close(fd);
     char *arguments[] = {name, path, last, NULL}, **argv = arguments;
     int argc = 3;
-    assert_true(response_files_expand(&argc, &argv, arena));
+    struct compile_options options = {0};
+    assert_true(response_files_expand(&argc, &argv, arena, &options));
     assert_int_equal(argc, sizeof wanted / sizeof *wanted);
     for (int i = 0; i < argc; i++)
         assert_string_equal(argv[i], wanted[i]);
     assert_null(argv[argc]);
+    assert_int_equal(options.also_read.count, 1);
+    assert_string_equal(options.also_read.items[0], path + 1);
     unlink(path + 1);
     arena_destroy(arena);
 }

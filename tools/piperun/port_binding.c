@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The words PORT=PATH[,FORMAT...] of the command line. */
+#include "lang/devdesc.h"
 #include "tools/piperun/message.h"
 #include "tools/piperun/run_ports.h"
 #include "tools/piperun/run_watch.h"
@@ -153,6 +154,28 @@ bool prt_ports_share(const char *a, const char *b, enum prt_port_direction direc
     return !in;
 }
 
+const char *prt_session_reads(const struct prt_session *session, const char *path)
+{
+    const struct prt_command *command = session->command;
+    const char *device = command->device, *script = command->debug_script;
+    if (device != NULL && strncmp(device, "sim:", 4) == 0)
+        device += 4;
+    else if (device != NULL && !devdesc_is_file_name(device))
+        device = NULL;
+    if (prt_ports_share(path, command->file, PRT_PORT_OUT)) return "the program that is run";
+    if (device != NULL && prt_ports_share(path, device, PRT_PORT_OUT))
+        return "the description of the device";
+    if (script != NULL && strcmp(script, "-") != 0 && prt_ports_share(path, script, PRT_PORT_OUT))
+        return "the script of the debugger";
+    for (uint32_t i = 0; i < session->port_count; i++) {
+        const char *arrivals = session->bindings[i].spec.arrive_path;
+        if (arrivals != NULL && strcmp(arrivals, "-") != 0 &&
+            prt_ports_share(path, arrivals, PRT_PORT_OUT))
+            return "the file of arrivals";
+    }
+    return NULL;
+}
+
 static bool is_conflict(const struct prt_binding *a, const struct prt_binding *b)
 {
     if (!a->bound || !b->bound || a->port.direction != b->port.direction) return false;
@@ -173,16 +196,16 @@ static int refuse_conflict(const struct prt_binding *a, const struct prt_binding
 
 static int check_conflicts(const struct prt_session *session)
 {
-    const char *program = session->command->file;
     for (uint32_t i = 0; i < session->port_count; i++) {
         const struct prt_binding *b = &session->bindings[i];
         for (uint32_t k = 0; k < i; k++)
             if (is_conflict(&session->bindings[k], b))
                 return refuse_conflict(&session->bindings[k], b);
-        if (b->bound && b->port.direction == PRT_PORT_OUT && b->spec.path != NULL &&
-            prt_ports_share(b->spec.path, program, PRT_PORT_OUT))
-            return PRT_COMPLAIN(EXIT_USAGE, "port '%s': '%s' is the program that is run",
-                                b->port.name, b->spec.path);
+        if (!b->bound || b->port.direction != PRT_PORT_OUT || b->spec.path == NULL) continue;
+        const char *read = prt_session_reads(session, b->spec.path);
+        if (read != NULL)
+            return PRT_COMPLAIN(EXIT_USAGE, "port '%s': '%s' is %s", b->port.name, b->spec.path,
+                                read);
     }
     return EXIT_DONE;
 }

@@ -44,9 +44,9 @@ int prt_reports_check(const struct prt_session *session)
             if (reports_conflict(paths[i], b->spec.path))
                 return refuse_report_file(names[i], paths[i], b->port.name);
         }
-        if (reports_conflict(paths[i], command->file))
-            return PRT_COMPLAIN(EXIT_USAGE, "%s: '%s' is the program that is run", names[i],
-                                paths[i]);
+        const char *read = paths[i] != NULL ? prt_session_reads(session, paths[i]) : NULL;
+        if (read != NULL)
+            return PRT_COMPLAIN(EXIT_USAGE, "%s: '%s' is %s", names[i], paths[i], read);
     }
     return reports_conflict(paths[0], paths[1]) ? refuse_report_file(names[1], paths[1], names[0])
                                                 : EXIT_DONE;

@@ -93,7 +93,7 @@ static enum prt_status read_argument_values(struct prt_source *source,
     return status;
 }
 
-/* Would the file be read by a port as well, and each get only a part? */
+/* Would the file be read by a port as well, and each get only a part? Would a report replace it? */
 static enum prt_status check_shared_file(const struct prt_session *session,
                                          const struct prt_port_spec *spec, struct prt_error *error)
 {
@@ -107,6 +107,12 @@ static enum prt_status check_shared_file(const struct prt_session *session,
             return prt_error_set(error, PRT_E_USAGE, "'%s' is what port '%s' reads", spec->path,
                                  b->port.name);
     }
+    const char *reports[] = {session->command->stats_json, session->command->trace};
+    bool named = spec->path != NULL && strcmp(spec->path, "-") != 0;
+    for (int i = 0; named && i < 2; i++)
+        if (reports[i] != NULL && prt_ports_share(reports[i], spec->path, PRT_PORT_OUT))
+            return prt_error_set(error, PRT_E_USAGE, "'%s' is taken by '%s'", spec->path,
+                                 i == 0 ? "--stats" : "--trace");
     return PRT_OK;
 }
 

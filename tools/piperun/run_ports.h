@@ -62,6 +62,10 @@ int prt_ports_open(struct prt_session *session);
  * number of times. */
 bool prt_ports_share(const char *a, const char *b, enum prt_port_direction direction);
 
+/* Names the content that the run reads from the file `path`, besides the inputs of ports and arguments: "the program
+ * that is run", for example. An output must not replace it. NULL: nothing. */
+const char *prt_session_reads(const struct prt_session *session, const char *path);
+
 /* A generator that only --firings ends. */
 bool prt_binding_is_endless(const struct prt_binding *binding);
 
