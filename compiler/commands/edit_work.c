@@ -11,6 +11,7 @@
 #include "compiler/driver/passes.h"
 #include "compiler/editor/edit_operations.h"
 #include "compiler/editor/editor_view.h"
+#include "compiler/support/arena_text.h"
 #include "compiler/syntax/parse.h"
 
 /* One compilation of the text. */
@@ -174,10 +175,10 @@ static void put_edited_picture(struct json *json, struct edited *edited)
         json_text(json, "picture", NULL);
         return;
     }
-    if (!memory_text_begin(&text)) arena_out_of_memory();
+    arena_text_begin(&text);
     struct picture_look look = {.untitled = true};
     graph_svg(text.file, edited->request->arena, &edited->cx, graph, &look, &edited->boxes);
-    json_text(json, "picture", editor_kept(edited->request->arena, &text, NULL));
+    json_text(json, "picture", arena_text_end(edited->request->arena, &text, NULL));
     json_text(json, "shown", graph->name);
     put_graph(json, edited, graph);
 }
@@ -201,9 +202,9 @@ static void put_lsp_diagnostics(struct json *json, const struct editor_request *
 {
     struct memory_text text;
     size_t size;
-    if (!memory_text_begin(&text)) arena_out_of_memory();
+    arena_text_begin(&text);
     lsp_diagnostics(request, text.file);
-    const char *list = editor_kept(request->arena, &text, &size);
+    const char *list = arena_text_end(request->arena, &text, &size);
     json_literal(
         json, "diagnostics",
         arena_string(request->arena, list, size > 0 && list[size - 1] == '\n' ? size - 1 : size));
