@@ -80,24 +80,27 @@ static void choose_shown_ports(struct arena *arena, const struct picture *pictur
     }
 }
 
+/* The number of ports from `first` on that are shown as `first` is. */
+static uint32_t count_shown_alike(const uint32_t *shown, uint32_t first, size_t count)
+{
+    uint32_t end = first + 1;
+    while (end < count && shown[end] == first)
+        end++;
+    return end - first;
+}
+
 uint32_t shown_input_count(const struct picture *picture, const struct picture_bundles *bundles,
                            uint32_t node, uint32_t input)
 {
-    const uint32_t *shown = &bundles->ports.input[bundles->ports.first_input[node]];
-    uint32_t end = input + 1;
-    while (end < picture->graph->nodes.items[node].inputs.count && shown[end] == input)
-        end++;
-    return end - input;
+    return count_shown_alike(&bundles->ports.input[bundles->ports.first_input[node]], input,
+                             picture->graph->nodes.items[node].inputs.count);
 }
 
 uint32_t shown_output_count(const struct picture *picture, const struct picture_bundles *bundles,
                             uint32_t node, uint32_t output)
 {
-    const uint32_t *shown = &bundles->ports.output[bundles->ports.first_output[node]];
-    uint32_t end = output + 1;
-    while (end < picture->graph->nodes.items[node].outputs.count && shown[end] == output)
-        end++;
-    return end - output;
+    return count_shown_alike(&bundles->ports.output[bundles->ports.first_output[node]], output,
+                             picture->graph->nodes.items[node].outputs.count);
 }
 
 /* ---- the ends of each buffer ---- */

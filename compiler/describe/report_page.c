@@ -250,7 +250,7 @@ static void put_stage_row(struct page *page, const struct run_stage *stage)
     json_number(json, NULL, stage->firings);
     json_number(json, NULL, stage->dispatches);
     json_numbers(json, NULL, 0, parts, sizeof parts / sizeof parts[0]);
-    json_numbers(json, NULL, 0, stage->stall_cycles, CAUSE_COUNT);
+    json_numbers(json, NULL, 0, stage->stall_cycles, RUN_CAUSES);
     json_text(json, NULL, stage->wait_cause);
     json_text(json, NULL, stage->wait_buffer);
     json_end(json, ']');

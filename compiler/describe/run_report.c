@@ -9,13 +9,11 @@
 #include "base/file_open.h"
 #include "base/name_fold.h"
 
-static const char *const cause_names[CAUSE_COUNT] = {
-    "packets", "room", "threshold", "units", "completion", "scheduler", "ended", "interrupted"};
-
-const char *run_cause_name(enum run_cause cause)
-{
-    return cause_names[cause];
-}
+static const char *const cause_names[RUN_CAUSES] = {
+#define STALL(NAME, key) key,
+#include "lang/stalls.def"
+#undef STALL
+};
 
 /* ---- values ---- */
 
@@ -58,19 +56,17 @@ static void read_run_stages(struct arena *arena, json_t *stages, struct run_repo
         json_t *stalls = json_object_get(object, "stalls");
         struct run_stage stage = {
             .name = report_string(arena, object, "name"),
-            .kernel = report_string(arena, object, "kernel"),
             .queue = report_number(object, "queue"),
             .cu_count = report_number(object, "cu_count"),
             .firings = report_number(object, "firings"),
             .dispatches = report_number(object, "dispatches"),
-            .latency_most_cycles = report_number(object, "latency_most_cycles"),
             .execute_cycles = report_number(object, "execute_cycles"),
             .index_cycles = report_number(object, "index_cycles"),
             .device_queue_cycles = report_number(object, "device_queue_cycles"),
             .launch_cycles = report_number(object, "launch_cycles"),
             .switch_cycles = report_number(object, "switch_cycles"),
         };
-        for (int c = 0; c < CAUSE_COUNT; c++)
+        for (int c = 0; c < RUN_CAUSES; c++)
             stage.stall_cycles[c] = report_number(stalls, cause_names[c]);
         read_waits(arena, object, &stage);
         vec_push(arena, &report->stages, stage);
@@ -87,8 +83,7 @@ static void read_run_buffers(struct arena *arena, json_t *buffers, struct run_re
                                     .depth_packets = report_number(object, "depth_packets"),
                                     .packets = report_number(object, "packets"),
                                     .high_water_packets =
-                                        report_number(object, "high_water_packets"),
-                                    .width_bytes = report_number(object, "width_bytes")};
+                                        report_number(object, "high_water_packets")};
         vec_push(arena, &report->buffers, buffer);
     }
 }
@@ -126,17 +121,14 @@ static struct run_report *read_parts(struct arena *arena, json_t *object)
     *report = (struct run_report){
         .pipeline = report_string(arena, object, "pipeline"),
         .device = report_string(arena, object, "device"),
-        .isa = report_string(arena, object, "isa"),
         .is_real_time = strcmp(report_string(arena, object, "time"), "real") == 0,
         .clock_hz = report_number(object, "clock_hz"),
         .total_cycles = report_number(object, "total_cycles"),
-        .scheduler_cycles = report_number(object, "scheduler_cycles"),
         .dispatches = report_number(object, "dispatches"),
         .suspensions = report_number(object, "suspensions"),
         .limit = report_string(arena, bottleneck, "limit"),
         .limit_stage = report_string(arena, bottleneck, "stage"),
         .limit_busy_cycles = report_number(bottleneck, "busy_cycles"),
-        .limit_stage_cycles = report_number(bottleneck, "stage_cycles"),
     };
     read_run_stages(arena, json_object_get(object, "stages"), report);
     read_run_buffers(arena, json_object_get(object, "buffers"), report);

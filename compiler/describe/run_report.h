@@ -9,29 +9,19 @@
 
 #include "compiler/ir/graph.h"
 
-enum run_cause {
-    CAUSE_PACKETS,
-    CAUSE_ROOM,
-    CAUSE_THRESHOLD,
-    CAUSE_UNITS,
-    CAUSE_COMPLETION,
-    CAUSE_SCHEDULER,
-    CAUSE_ENDED,
-    CAUSE_INTERRUPTED,
-    CAUSE_COUNT
-};
+enum { RUN_CAUSES = 8 }; /* of stalls, lang/stalls.def */
 
 struct run_stage {
-    const char *name, *kernel;
-    uint64_t queue, cu_count, firings, dispatches, latency_most_cycles;
+    const char *name;
+    uint64_t queue, cu_count, firings, dispatches;
     uint64_t execute_cycles, index_cycles, device_queue_cycles, launch_cycles, switch_cycles;
-    uint64_t stall_cycles[CAUSE_COUNT];
+    uint64_t stall_cycles[RUN_CAUSES];
     const char *wait_cause, *wait_buffer; /* the longest one; NULL: none */
 };
 
 struct run_buffer {
     const char *name;
-    uint64_t depth_packets, packets, high_water_packets, width_bytes;
+    uint64_t depth_packets, packets, high_water_packets;
 };
 
 struct run_queue {
@@ -44,19 +34,17 @@ struct run_memory {
 };
 
 struct run_report {
-    const char *pipeline, *device, *isa;
+    const char *pipeline, *device;
     bool is_real_time;
-    uint64_t clock_hz, total_cycles, scheduler_cycles, dispatches, suspensions;
+    uint64_t clock_hz, total_cycles, dispatches, suspensions;
     const char *limit, *limit_stage; /* of the bottleneck; NULL: none */
-    uint64_t limit_busy_cycles, limit_stage_cycles;
+    uint64_t limit_busy_cycles;
     VEC(struct run_stage) stages;
     VEC(struct run_buffer) buffers;
     VEC(struct run_queue) queues;
     VEC(struct run_memory) memory;
 };
 
-/* The word of a cause in the file. */
-const char *run_cause_name(enum run_cause cause);
 /* Strings live in `arena`. NULL: the file cannot be read, or is no report; *reason says why. */
 const struct run_report *run_report_read(struct arena *arena, const char *path,
                                          const char **reason);
@@ -75,7 +63,6 @@ struct run_timeline {
     uint32_t bins;    /* parts of the time of the run, all equally long */
     uint64_t *levels; /* buffer x bins: the packets that it holds at the end of the part */
     uint64_t *busy;   /* stage x bins: percent of the part in which a launch of it is executed */
-    uint64_t events;
     uint64_t omitted_events; /* 0: the timeline is complete */
     uint64_t complete_cycles;
 };

@@ -79,7 +79,6 @@ static void take_event(struct reading *r, json_t *event)
     json_int_t process = json_integer_value(json_object_get(event, "pid"));
     json_int_t lane = json_integer_value(json_object_get(event, "tid"));
     if (kind == NULL || !(us >= 0)) return;
-    r->timeline->events++;
     if (strcmp(kind, "C") == 0)
         take_counter(r, event, us);
     else if (strcmp(kind, "X") == 0 && process >= FIRST_QUEUE && lane == LAUNCHES_LANE)

@@ -6,7 +6,10 @@
 
 static const char *const form_keys[PRT_LAUNCH_FORMS] = {"full", "reference", "condensed"};
 static const char *const cause_keys[PRT_STALL_CAUSES] = {
-    "packets", "room", "threshold", "units", "completion", "scheduler", "ended", "interrupted"};
+#define STALL(NAME, key) [PRT_STALL_##NAME] = key,
+#include "lang/stalls.def"
+#undef STALL
+};
 
 static void put_forms(struct json *json, const char *key, const uint64_t *numbers)
 {
