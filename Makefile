@@ -154,11 +154,12 @@ TOOL_LIBS     = $(tool_pkgs) $(RUNTIME_LIBS)
 compiler_pkgs = $(call once,compiler_pkgs,--libs $(COMPILER_PKGS))
 COMPILER_LIBS = $(shared_pkgs) $(compiler_pkgs) $(LLVM_LIBS) -lm -ldl
 # pipec loads a shared libLLVM when it generates code (scripts/llvm_stubs.sh); tests are linked with it.
-LLVM_SONAME  := $(shell readelf -d $(shell $(LLVM_CONFIG) --libdir)/lib$(patsubst -l%,%,$(filter -lLLVM%,$(LLVM_LIBS))).so 2>/dev/null \
+LLVM_LIBDIR  := $(shell $(LLVM_CONFIG) --libdir)
+LLVM_SONAME  := $(shell readelf -d $(LLVM_LIBDIR)/lib$(patsubst -l%,%,$(filter -lLLVM%,$(LLVM_LIBS))).so 2>/dev/null \
                   | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
 LLVM_STUBS   := $(if $(and $(LLVM_SONAME),$(filter x86_64%,$(shell $(CC) -dumpmachine))),$(L)/gen/llvm_stubs.o)
 # The part of LLVM that pipec loads instead of libLLVM if it lies beside pipec (scripts/llvm_part.sh).
-LLVM_PART    := $(if $(and $(LLVM_STUBS),$(wildcard $(shell $(LLVM_CONFIG) --libdir)/libLLVMCore.a)),libpipec-$(LLVM_SONAME))
+LLVM_PART    := $(if $(and $(LLVM_STUBS),$(wildcard $(LLVM_LIBDIR)/libLLVMCore.a)),libpipec-$(LLVM_SONAME))
 PIPEC_LIBS    = $(shared_pkgs) $(compiler_pkgs) $(if $(LLVM_STUBS),,$(LLVM_LIBS)) -lm -ldl
 
 # ---- Sources, by wildcard ------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 set -eu
 export LC_ALL=C
 names=$(cat "$2")
+[ -n "$names" ] || { echo "llvm_stubs.sh: '$2' names no function" >&2; exit 1; }
 cat <<'END'
 #include <dlfcn.h>
 #include <limits.h>

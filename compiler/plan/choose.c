@@ -117,6 +117,12 @@ static uint64_t longer_iterations(const struct choice *choice)
     return full_run_iterations(graph_with_plan(choice->at), choice->size.iterations);
 }
 
+/* Of a whole run, in which each round of the static schedule repeats, too. */
+static uint64_t long_run_iterations(const struct choice *choice)
+{
+    return max64(plan_iterations_for(choice->at->plan), longer_iterations(choice));
+}
+
 /* The fastest one but for `best`; GRAPH_NONE: there is none whose trial finished. */
 static uint32_t second_layout(const struct choice *choice, uint32_t best)
 {
@@ -466,8 +472,7 @@ static struct full_runs run_full_plan(struct choice *choice, uint32_t best)
     struct placement *at = choice->at;
     at->most = NULL;
     settle_plan(choice, best);
-    struct full_runs runs =
-        full_runs_of(max64(plan_iterations_for(at->plan), longer_iterations(choice)));
+    struct full_runs runs = full_runs_of(long_run_iterations(choice));
     full_runs_play(graph_with_plan(at), &runs, NULL);
     return runs;
 }
@@ -586,7 +591,7 @@ static void measure_final(const struct choice *league, uint32_t best, uint64_t *
 {
     const struct planned_graph of = graph_with_plan(league->at);
     lay_out_candidate(league, best);
-    *wanted = max64(*wanted, max64(plan_iterations_for(of.plan), longer_iterations(league)));
+    *wanted = max64(*wanted, long_run_iterations(league));
     *limit = min64(*limit, full_run_limit(of));
     uint64_t dispatches = league->items[best].trial.dispatches;
     if (dispatches > 0)

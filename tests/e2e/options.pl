@@ -9,7 +9,7 @@ use warnings;
 my $root = shift;
 my $lists = $root eq '--list';
 my ($pipec, $piperun) = @ENV{qw(PIPEC PIPERUN)};
-my @commands = qw(bench complete doctor edit explain fmt graph help inspect lint lsp new report run test);
+my @commands = sort split ' ', output_of($pipec, 'complete', '--', 'pipec', '');
 
 sub text_of { open my $file, '<', $_[0] or die "$_[0]: $!"; local $/; <$file> }
 sub output_of { my $words = join ' ', map { "'$_'" } @_; scalar `$words 2>&1 </dev/null` }
