@@ -470,12 +470,11 @@ static int serve_requests(struct edit_server *server, int listener, unsigned por
     const struct http_library *http = &server->http;
     snprintf(server->address, sizeof server->address, "127.0.0.1:%u", port);
     snprintf(server->named_address, sizeof server->named_address, "localhost:%u", port);
-    void *daemon =
-        http->start_daemon(0, 0, NULL, NULL, take_request, server, HTTP_OPTION_LISTEN_SOCKET,
-                           listener, HTTP_OPTION_CONNECTION_LIMIT, (unsigned)EDIT_CONNECTIONS_MAX,
-                           HTTP_OPTION_CONNECTION_TIMEOUT, (unsigned)EDIT_CONNECTION_SECONDS,
-                           HTTP_OPTION_NOTIFY_COMPLETED, end_request, NULL,
-                           HTTP_OPTION_STRICT_FOR_CLIENT, 1, HTTP_OPTION_END);
+    void *daemon = http->start_daemon(
+        0, 0, NULL, NULL, take_request, server, HTTP_OPTION_LISTEN_SOCKET, listener,
+        HTTP_OPTION_CONNECTIONS, (unsigned)EDIT_CONNECTIONS_MAX, HTTP_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)EDIT_CONNECTION_SECONDS, HTTP_OPTION_NOTIFY_COMPLETED, end_request, NULL,
+        HTTP_OPTION_STRICT_FOR_CLIENT, 1, HTTP_OPTION_END);
     if (daemon == NULL) {
         close(listener);
         fputs("pipec: error: " HTTP_LIBRARY " does not start a server\n", stderr);

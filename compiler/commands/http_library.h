@@ -14,7 +14,7 @@
 enum { HTTP_NO = 0, HTTP_YES = 1, HTTP_KIND_HEADER = 1, HTTP_MEMORY_MUST_FREE = 1 };
 enum {
     HTTP_OPTION_END = 0,
-    HTTP_OPTION_CONNECTION_LIMIT = 2,   /* unsigned */
+    HTTP_OPTION_CONNECTIONS = 2,        /* unsigned */
     HTTP_OPTION_CONNECTION_TIMEOUT = 3, /* unsigned: seconds */
     HTTP_OPTION_NOTIFY_COMPLETED = 4,   /* http_completed, void * */
     HTTP_OPTION_LISTEN_SOCKET = 12,     /* int */

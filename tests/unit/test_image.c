@@ -635,17 +635,18 @@ static void stages_are_listed(void **unused)
         buffers[i].depth_packets = 20 + i;
     char *text = listing_of(&c);
     assert_string_equal(
-        text,
-        "# stage 0: 'around', batches of at most 5\n"
-        "#   input 0: 'x', in-port, 20 packets; window 3 x 1\n"
-        "#   output 0: 'some', 23 packets; pushes 1\n"
-        "# stage 1: 'uneven', batches of at most 6, dispatched from 2 firings on; owns entry 1\n"
-        "#   input 0: 'some', 23 packets; pops 4 in a cycle of its phases, peeks at most 3\n"
-        "#   output 0: 'y', out-port, 21 packets; pushes 1 in a cycle of its phases\n"
-        "# stage 2: 'positive', batches of at most 7, dispatched from 3 firings on; shares entry "
-        "2\n"
-        "#   input 0: 'some', 23 packets; pops 1, peeks 1\n"
-        "#   output 0: 'z', out-port, 22 packets; pushes 0 to 1\n");
+        text, "# stage 0: 'around', batches of at most 5; 14 registers\n"
+              "#   input 0: 'x', in-port, 20 packets; window 3 x 1\n"
+              "#   output 0: 'some', 23 packets; pushes 1\n"
+              "# stage 1: 'uneven', batches of at most 6, dispatched from 2 firings on; 13 "
+              "registers; owns entry 1\n"
+              "#   input 0: 'some', 23 packets; pops 4 in a cycle of its phases, peeks at most 3\n"
+              "#   output 0: 'y', out-port, 21 packets; pushes 1 in a cycle of its phases\n"
+              "# stage 2: 'positive', batches of at most 7, dispatched from 3 firings on; 13 "
+              "registers; shares entry "
+              "2\n"
+              "#   input 0: 'some', 23 packets; pops 1, peeks 1\n"
+              "#   output 0: 'z', out-port, 22 packets; pushes 0 to 1\n");
     free(text);
     /* whatever bytes a file has for a name */
     char *name = (char *)(uintptr_t)prt_container_text(&c, c.nodes[0].name);
