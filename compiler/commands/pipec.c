@@ -103,6 +103,10 @@ static int publish_output(const struct compile *cx, const struct command_line *l
                           struct output *output)
 {
     output->keep_equal = line->write_if_changed;
+    if (refuse_over_input(cx, "output", output->path)) {
+        output_abandon(output);
+        return EXIT_FILES;
+    }
     if (!output_complete(output)) return file_failure("write", output->path);
     int status = write_depfile(cx, line);
     if (status != EXIT_DONE)

@@ -72,20 +72,30 @@ static bool is_source(const struct compile *cx, const char *path)
     return false;
 }
 
+static bool is_among(const char *path, const char *const *paths, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (file_is_same(path, paths[i])) return true;
+    return false;
+}
+
+static bool report_over_read(const char *what, const char *path)
+{
+    fprintf(stderr, "pipec: error: the %s '%s' is a file that this command reads\n", what, path);
+    return true;
+}
+
 bool refuse_over_read(const struct compile_options *options, const char *what, const char *path)
 {
-    bool read = false;
-    for (size_t i = 0; path != NULL && i < options->also_read.count; i++)
-        read |= file_is_same(path, options->also_read.items[i]);
-    if (read)
-        fprintf(stderr, "pipec: error: the %s '%s' is a file that this command reads\n", what,
-                path);
-    return read;
+    return path != NULL && is_among(path, options->also_read.items, options->also_read.count) &&
+           report_over_read(what, path);
 }
 
 bool refuse_over_input(const struct compile *cx, const char *what, const char *path)
 {
     if (path == NULL) return false;
+    if (is_among(path, cx->read_files.items, cx->read_files.count))
+        return report_over_read(what, path);
     if (!is_source(cx, path)) return refuse_over_read(&cx->options, what, path);
     bool input = file_is_same(path, source_get(cx->sources, 1)->name);
     fprintf(stderr, "pipec: error: the %s '%s' is %s\n", what, path,

@@ -30,7 +30,9 @@ int input_read(struct compile *cx, const char *path, uint32_t *source);
 /* True if both names are of the same existing regular file. */
 bool file_is_same(const char *a, const char *b);
 /* Reports, and returns true, if writing `what` ("output") to `path` would overwrite a source of the
- * program, or another file that the command reads. Source 1 is the input; `path` may be NULL. */
+ * program, or another file that the command reads. Source 1 is the input; `path` may be NULL.
+ * Object files of extern kernels are known once code has been generated: ask before a pass that
+ * takes long, and again before the file is replaced. */
 bool refuse_over_input(const struct compile *cx, const char *what, const char *path);
 /* The part of refuse_over_input for the files beside the sources. */
 bool refuse_over_read(const struct compile_options *options, const char *what, const char *path);

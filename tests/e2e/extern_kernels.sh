@@ -67,6 +67,12 @@ runs() {
     done
 }
 check "an object file is a kernel" runs object gain.o
+cp gain.o kept.o
+for words in "-o gain.o" "-o gain.pbc --diagnostics=json:gain.o" "-o gain.pbc -MD -MF gain.o"; do
+    check "no output is the object file of a kernel: $words" says 2 "'gain.o' is a file that this command reads" \
+        "$PIPEC" --device=cpu gain.pipe $words
+    check "... which stays" cmp gain.o kept.o
+done
 check "an archive is a kernel" runs archive gain.a
 mkdir -p lib
 cp gain.so lib/libgain.so.1
