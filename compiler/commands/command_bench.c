@@ -237,7 +237,8 @@ static int run_bench_command(struct arena *arena, struct command_line *line,
     if (status != EXIT_DONE) return status;
     status = read_graph(&cx, line->inputs[0], &graph);
     status = diagnostics_end(&line->diagnostics, &cx, line->colour, status);
-    return status == EXIT_DONE && graph != NULL ? bench_graph(arena, line, request, graph, &devices) : status;
+    return status == EXIT_DONE && graph != NULL ? bench_graph(arena, line, request, graph, &devices)
+                                                : status;
 }
 
 int command_bench(int argc, char **argv)

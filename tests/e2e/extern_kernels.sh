@@ -69,6 +69,7 @@ runs() {
 check "an object file is a kernel" runs object gain.o
 cp gain.o kept.o
 for words in "-o gain.o" "-o gain.pbc --diagnostics=json:gain.o" "-o gain.pbc -MD -MF gain.o"; do
+    # shellcheck disable=SC2086
     check "no output is the object file of a kernel: $words" says 2 "'gain.o' is a file that this command reads" \
         "$PIPEC" --device=cpu gain.pipe $words
     check "... which stays" cmp gain.o kept.o
